@@ -1,0 +1,93 @@
+// Words for times, sizes, names and colours, as Discord shows them.
+
+const EPOCH_MS = 1420070400000n;
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
+const longDate = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
+const shortDate = new Intl.DateTimeFormat(undefined, { day: "2-digit", month: "2-digit", year: "numeric" });
+const full = new Intl.DateTimeFormat(undefined, {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+});
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+/** Milliseconds since 1970 in which a snowflake was made. */
+export function snowflakeMs(id) {
+  return Number((BigInt(id) >> 22n) + EPOCH_MS);
+}
+
+/** Orders snowflakes, oldest first, without turning each into a BigInt. */
+export function compareIds(a, b) {
+  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+export const clockTime = (date) => clock.format(date);
+export const dayName = (date) => longDate.format(date);
+export const fullTime = (date) => full.format(date);
+
+/** The stamp beside a name: the time alone for today, else with the day. */
+export function messageTime(date, now = new Date()) {
+  const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / 86_400_000);
+  if (days === 0) return `Today at ${clock.format(date)}`;
+  if (days === 1) return `Yesterday at ${clock.format(date)}`;
+  return `${shortDate.format(date)} ${clock.format(date)}`;
+}
+
+/** "in 2 minutes", "3 hours ago". */
+export function relativeTime(date, nowMs = Date.now()) {
+  const seconds = Math.round((date.getTime() - nowMs) / 1000);
+  const steps = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60]];
+  for (const [unit, length] of steps)
+    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
+  return relative.format(seconds, "second");
+}
+
+/** A `<t:…:style>` timestamp as text; `style` is one of Discord's letters. */
+export function stamp(date, style) {
+  switch (style) {
+    case "t": return clock.format(date);
+    case "T": return date.toLocaleTimeString();
+    case "d": return shortDate.format(date);
+    case "D": return longDate.format(date);
+    case "F": return full.format(date);
+    case "R": return relativeTime(date);
+    default: return `${longDate.format(date)} ${clock.format(date)}`;
+  }
+}
+
+export function fileSize(bytes) {
+  if (bytes < 1024) return `${bytes} bytes`;
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(2)} KB`;
+  return `${(bytes / 1024 / 1024).toFixed(2)} MB`;
+}
+
+/** "#rrggbb" of a Discord colour number; null for 0, which means none. */
+export function hexColor(number) {
+  return number ? `#${number.toString(16).padStart(6, "0")}` : null;
+}
+
+const AVATAR_COLORS = ["#5865f2", "#3ba55c", "#c27c0e", "#d83c3e", "#a652bb", "#1f8b9c"];
+
+export function avatarColor(id) {
+  const sum = [...String(id)].reduce((total, digit, index) => total + digit.charCodeAt(0) * (index + 1), 0);
+  return AVATAR_COLORS[sum % AVATAR_COLORS.length];
+}
+
+export function initials(name) {
+  const letter = [...name.trim()][0] ?? "?";
+  return letter.toUpperCase();
+}
+
+/**
+ * The path of an address that this server itself serves, else null. Pictures are loaded only from here, so that
+ * nothing is ever fetched from outside.
+ */
+export function localPath(address) {
+  if (!address) return null;
+  const url = URL.canParse(address, location.href) ? new URL(address, location.href) : null;
+  const loopback = url && (url.hostname === location.hostname || ["127.0.0.1", "localhost"].includes(url.hostname));
+  return loopback && url.port === location.port && /^https?:$/.test(url.protocol) ? url.pathname + url.search : null;
+}

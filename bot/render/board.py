@@ -1,0 +1,133 @@
+"""The approval cards of one turn, each kept in its own task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import discord
+import structlog
+
+from bot.render.card import CardSubject, DoesNotFit, card
+from bot.render.keeper import Keeper
+from bot.render.outbox import Draft, MessageGone, Outbox, Place, Refused, button_ids, nonce_of
+from bot.render.pacer import Kind, Pacer, Priority
+from bot.views.approval import approval_view
+from pipeline.journal import Deliveries, Delivery
+from pipeline.records import ApprovalAsked
+
+_log = structlog.get_logger()
+
+
+class CardRuntime(Protocol):
+    """What a card tells the runtime."""
+
+    async def card_posted(self, turn: str, approval: str, message: str) -> None: ...
+
+    async def card_failed(self, turn: str, approval: str, why: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardParts:
+    """What every card needs."""
+
+    outbox: Outbox
+    pacer: Pacer
+    deliveries: Deliveries
+    runtime: CardRuntime
+
+
+class CardKeeper(Keeper):
+    """Keeps one card as its subject is: posts it while it is open, edits it when it is decided and when its call is
+    done. A card that was never posted is not posted any more once its question is closed."""
+
+    def __init__(
+        self, question: ApprovalAsked, subject: Callable[[], CardSubject], parts: CardParts, *, may_exist: bool
+    ) -> None:
+        """`may_exist`: the question was read from the journal, so an earlier process may have posted its card."""
+        super().__init__()
+        self._question = question
+        self._subject = subject
+        self._parts = parts
+        started = subject().started
+        self._place = Place(channel=started.channel, guild=started.guild, trigger=started.turn)
+        self._slot = f"card:{question.approval}"
+        self._message: str | None = None
+        self._shown: tuple[discord.Embed, ...] | None = None
+        self._losses = 0
+        self._failed = False
+        self._may_exist = may_exist
+
+    def message_deleted(self, message: str) -> None:
+        """Somebody deleted a message on Discord: an open question is asked again."""
+        if message == self._message:
+            self._message, self._shown = None, None
+            self._losses += 1
+            self.changed()
+
+    async def gave_up(self, why: str) -> None:
+        await self._fail(f"the approval card could not be posted: {why}")
+
+    async def step(self) -> bool:
+        subject = self._subject()
+        if self._message is None and not self._losses:
+            self._message = subject.call.card or None
+        if self._failed or (self._message is None and not subject.is_open):
+            return False
+        try:
+            embeds = card(subject)
+        except DoesNotFit as error:
+            await self._fail(str(error))
+            return True
+        if embeds == self._shown:
+            return False
+        priority = Priority.CARD if subject.call.finished is None else Priority.EDIT
+        await self._parts.pacer.leave(
+            self._place.channel, lambda: (priority, Kind.OTHER if self._message is None else Kind.EDIT)
+        )
+        try:
+            await self._send(embeds)
+        except Refused as error:
+            await self._fail(f"Discord did not take the approval card: {error}")
+        return True
+
+    async def _send(self, embeds: tuple[discord.Embed, ...]) -> None:
+        view = approval_view(self._question) if self._subject().is_open else None
+        draft = Draft(embeds=embeds, view=view)
+        if self._message is None:
+            await self._post(draft)
+        else:
+            try:
+                await self._parts.outbox.edit(self._place, self._message, draft)
+            except MessageGone:
+                self._message, self._shown = None, None
+                self._losses += 1
+                return
+        self._shown = embeds
+
+    async def _post(self, draft: Draft) -> None:
+        turn, approval = self._place.trigger, self._question.approval
+        nonce = nonce_of(turn, self._slot, self._losses)
+        message = await self._found() or await self._parts.outbox.create(self._place, draft, nonce=nonce, reply=False)
+        self._message = message
+        delivery = Delivery(turn=turn, slot=self._slot, nonce=nonce, message=message)
+        await self._parts.deliveries.put(delivery)
+        await self._parts.runtime.card_posted(turn, approval, message)
+
+    async def _found(self) -> str | None:
+        """A card that an earlier process posted without its id reaching the journal."""
+        if not self._may_exist or self._losses:
+            return None
+        self._may_exist = False
+        for delivery in await self._parts.deliveries.of_turn(self._place.trigger):
+            if delivery.slot == self._slot:
+                return delivery.message
+        own = await self._parts.outbox.own_messages(self._place)
+        mine = {f"{word}:{self._question.approval}" for word in ("approve", "again")}
+        return next((str(message.id) for message in own if mine & button_ids(message)), None)
+
+    async def _fail(self, why: str) -> None:
+        self._failed = True
+        if self._subject().is_open:
+            await self._parts.runtime.card_failed(self._place.trigger, self._question.approval, why)

@@ -1,0 +1,152 @@
+"""When a request may leave: one pacer for the process.
+
+Discord allows a bot 50 requests a second in all, and in a channel five edits in five seconds and a reaction every
+0.25 s. discord.py waits when it hits a limit, but then requests line up behind it with text that is already old. So we
+wait before, and whoever waits here looks at what to send only when it may go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+PER_SECOND = 40
+EDITS_PER_WINDOW = 5
+WINDOW_S = 5.0
+TEXT_EDIT_SPACING_S = 1.05
+REACTION_SPACING_S = 0.3
+_SWEEP_AT = 512
+
+
+class Priority(IntEnum):
+    """Who goes first when requests wait."""
+
+    FINAL = 0
+    CARD = 1
+    FIRST = 2
+    EDIT = 3
+
+
+class Kind(IntEnum):
+    """What a request is, for the limits of its channel. Text edits are also spaced out; other edits are rare."""
+
+    OTHER = 0
+    EDIT = 1
+    TEXT_EDIT = 2
+    REACTION = 3
+
+
+@dataclass(slots=True)
+class _Channel:
+    edits: deque[float] = field(default_factory=deque)
+    next_text_edit: float = 0.0
+    next_reaction: float = 0.0
+
+    def free_at(self, kind: Kind, now: float) -> float:
+        """The earliest moment for a request of `kind`."""
+        if kind is Kind.OTHER:
+            return now
+        if kind is Kind.REACTION:
+            return self.next_reaction
+        while self.edits and self.edits[0] <= now - WINDOW_S:
+            self.edits.popleft()
+        free = self.edits[-EDITS_PER_WINDOW] + WINDOW_S if len(self.edits) >= EDITS_PER_WINDOW else now
+        return max(free, self.next_text_edit) if kind is Kind.TEXT_EDIT else free
+
+    def note(self, kind: Kind, now: float) -> None:
+        if kind is Kind.REACTION:
+            self.next_reaction = now + REACTION_SPACING_S
+        elif kind is not Kind.OTHER:
+            self.edits.append(now)
+            self.next_text_edit = now + TEXT_EDIT_SPACING_S
+
+
+Urgency = tuple[Priority, Kind]
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    number: int
+    channel: str
+    urgency: Callable[[], Urgency]
+    may_go: asyncio.Future[None]
+
+
+class Pacer:
+    """Lets requests leave: fewer than `per_second` in any second, the most urgent first, edits at a channel's pace.
+
+    `time` and `call_at` are the event loop's, unless a test brings its own clock.
+    """
+
+    def __init__(
+        self,
+        *,
+        per_second: int = PER_SECOND,
+        time: Callable[[], float] | None = None,
+        call_at: Callable[[float, Callable[[], None]], object] | None = None,
+    ) -> None:
+        self._per_second = per_second
+        self._time = time or (lambda: asyncio.get_running_loop().time())
+        self._call_at = call_at or (lambda when, call: asyncio.get_running_loop().call_at(when, call))
+        self._left: deque[float] = deque()
+        self._channels: dict[str, _Channel] = {}
+        self._waiting: list[_Waiter] = []
+        self._number = 0
+        self._timer_at: float | None = None
+
+    async def leave(self, channel: str, urgency: Callable[[], Urgency]) -> None:
+        """Return when a request may leave; send it at once. A cancelled waiter takes no place.
+
+        `urgency` is asked again and again, since what waits as an edit may have become a final text; `nudge` when that
+        happens.
+        """
+        self._number += 1
+        future = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(number=self._number, channel=channel, urgency=urgency, may_go=future)
+        self._waiting.append(waiter)
+        self.nudge()
+        try:
+            await future
+        finally:
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
+
+    def nudge(self) -> None:
+        """Let everybody go who may."""
+        now = self._time()
+        wake_at: float | None = None
+        while self._left and self._left[0] <= now - 1.0:
+            self._left.popleft()
+        asked = sorted(((*waiter.urgency(), waiter.number, waiter) for waiter in self._waiting), key=lambda a: a[:3])
+        for _, kind, _, waiter in asked:
+            if waiter.may_go.done():
+                continue
+            free = self._left[0] + 1.0 if len(self._left) >= self._per_second - 1 else now
+            free = max(free, self._channel(waiter.channel).free_at(kind, now))
+            if free > now:
+                wake_at = free if wake_at is None else min(wake_at, free)
+                continue
+            self._left.append(now)
+            self._channel(waiter.channel).note(kind, now)
+            self._waiting.remove(waiter)
+            waiter.may_go.set_result(None)
+        if wake_at is not None and (self._timer_at is None or wake_at < self._timer_at):
+            self._timer_at = wake_at
+            self._call_at(wake_at, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer_at = None
+        self.nudge()
+
+    def _channel(self, channel: str) -> _Channel:
+        if len(self._channels) > _SWEEP_AT and channel not in self._channels:
+            now = self._time()
+            self._channels = {
+                name: known
+                for name, known in self._channels.items()
+                if now < known.next_text_edit or (known.edits and known.edits[-1] > now - WINDOW_S)
+            }
+        return self._channels.setdefault(channel, _Channel())

@@ -1,0 +1,247 @@
+"""The reply of one turn: its messages are kept as the layout wants them, the newest text first of all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+
+import structlog
+
+from bot.render.keeper import Keeper
+from bot.render.layout import Layout, Post
+from bot.render.outbox import (
+    Draft,
+    MessageGone,
+    Outbox,
+    Place,
+    Refused,
+    Transient,
+    Unreachable,
+    button_ids,
+    nonce_of,
+)
+from bot.render.pacer import Kind, Pacer, Priority, Urgency
+from bot.render.view import TurnView
+from bot.views.stop import stop_view
+from pipeline.journal import Deliveries, Delivery
+
+_log = structlog.get_logger()
+
+TYPING_EVERY_S = 8.0
+
+
+@dataclass(slots=True, kw_only=True)
+class _Shown:
+    """A message that is there; `post` is what stands in it, None when that is not known (after a restart)."""
+
+    message: str
+    post: Post | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Memory:
+    """What is known about the messages of this turn."""
+
+    shown: dict[str, _Shown] = field(default_factory=dict)
+    losses: dict[str, int] = field(default_factory=dict)
+    plain: set[str] = field(default_factory=set)
+
+
+class ReplyEditor(Keeper):
+    """Creates, edits and deletes the messages of one turn in its own task.
+
+    `on_unreachable` is awaited when nothing can be shown in this channel any more.
+    """
+
+    def __init__(
+        self,
+        *,
+        view: TurnView,
+        max_messages: int,
+        outbox: Outbox,
+        pacer: Pacer,
+        deliveries: Deliveries,
+        on_unreachable: Callable[[str], Coroutine[None, None, None]],
+    ) -> None:
+        super().__init__()
+        self._view = view
+        self._layout = Layout(max_messages)
+        self._outbox = outbox
+        self._pacer = pacer
+        self._deliveries = deliveries
+        self._on_unreachable = on_unreachable
+        started = view.state.started
+        self._place = Place(channel=started.channel, guild=started.guild, trigger=started.turn)
+        self._memory: _Memory | None = None
+        self._searched = False
+        self._asked: Urgency | None = None
+        self._next_is_edit = False
+        self._text_is_shown = False
+        self._typing: asyncio.Task[None] | None = None
+
+    def changed(self) -> None:
+        super().changed()
+        if self._asked is not None and self._asked != self._urgency():
+            self._pacer.nudge()
+        if self._shall_type() and self._typing is None:
+            self._typing = asyncio.get_running_loop().create_task(self._type())
+
+    def message_deleted(self, message: str) -> None:
+        """Somebody deleted a message on Discord."""
+        for slot, shown in list((self._memory or _Memory()).shown.items()):
+            if shown.message == message and self._memory is not None:
+                self._lose(self._memory, slot)
+                self.changed()
+
+    def finish(self) -> None:
+        if self._typing is not None:
+            self._typing.cancel()
+        super().finish()
+
+    async def close(self) -> None:
+        if self._typing is not None:
+            self._typing.cancel()
+        await super().close()
+
+    async def gave_up(self, why: str) -> None:
+        if not self._view.is_over:
+            await self._on_unreachable(why)
+
+    async def step(self) -> bool:
+        memory = self._memory = self._memory or await self._remembered()
+        following = self._next(memory)
+        if following is None:
+            return False
+        self._next_is_edit = isinstance(following, Post) and following.slot in memory.shown
+        await self._pacer.leave(self._place.channel, self._noted_urgency)
+        self._asked = None
+        match self._next(memory):  # the text is taken now: it may have grown while the request waited
+            case None:
+                pass
+            case str() as slot:
+                await self._remove(memory, slot)
+            case post if post.slot in memory.shown:
+                await self._edit(memory, post, memory.shown[post.slot])
+            case post:
+                await self._create(memory, post)
+        return True
+
+    def _next(self, memory: _Memory) -> Post | str | None:
+        """The first message that is not as it should be, or the slot of one that should not be there."""
+        wanted = {post.slot: post for post in self._layout.posts(self._view)}
+        for slot, post in wanted.items():
+            if slot not in memory.shown or memory.shown[slot].post != post:
+                return post
+        return next((slot for slot in memory.shown if slot not in wanted), None)
+
+    def _urgency(self) -> Urgency:
+        """Only edits of a text that goes on are spaced out; a first and a last text go as soon as Discord allows."""
+        kind = Kind.EDIT if self._next_is_edit else Kind.OTHER
+        if self._view.is_over:
+            return Priority.FINAL, kind
+        if self._view.has_text and not self._text_is_shown:
+            return Priority.FIRST, kind
+        return Priority.EDIT, Kind.TEXT_EDIT if self._next_is_edit else Kind.OTHER
+
+    def _noted_urgency(self) -> Urgency:
+        self._asked = self._urgency()
+        return self._asked
+
+    async def _create(self, memory: _Memory, post: Post) -> None:
+        nonce = nonce_of(self._view.state.turn, post.slot, memory.losses.get(post.slot, 0))
+        message = await self._found(memory, post)
+        if message is not None:
+            memory.shown[post.slot] = _Shown(message=message)
+        else:
+            draft, reply = self._draft(memory, post), not memory.shown
+            try:
+                message = await self._outbox.create(self._place, draft, nonce=nonce, reply=reply)
+            except Refused:
+                self._refused(memory, post)
+                return
+            memory.shown[post.slot] = _Shown(message=message, post=post)
+            self._text_is_shown = self._text_is_shown or bool(post.content)
+        delivery = Delivery(turn=self._view.state.turn, slot=post.slot, nonce=nonce, message=message)
+        await self._deliveries.put(delivery)
+
+    async def _edit(self, memory: _Memory, post: Post, shown: _Shown) -> None:
+        try:
+            await self._outbox.edit(self._place, shown.message, self._draft(memory, post))
+        except MessageGone:
+            self._lose(memory, post.slot)
+        except Refused:
+            self._refused(memory, post)
+        else:
+            shown.post = post
+            self._text_is_shown = self._text_is_shown or bool(post.content)
+
+    async def _remove(self, memory: _Memory, slot: str) -> None:
+        gone = memory.shown.pop(slot)
+        await self._deliveries.drop(self._view.state.turn, slot)
+        try:
+            await self._outbox.delete(self._place, gone.message)
+        except (MessageGone, Refused):
+            _log.info("message_was_gone", turn=self._view.state.turn, slot=slot)
+
+    def _lose(self, memory: _Memory, slot: str) -> None:
+        memory.shown.pop(slot, None)
+        memory.losses[slot] = memory.losses.get(slot, 0) + 1
+
+    def _refused(self, memory: _Memory, post: Post) -> None:
+        """Discord does not take it: once more without anything round the text, then it is left as it is."""
+        _log.error("message_refused", turn=self._view.state.turn, slot=post.slot)
+        if post.slot in memory.plain or not post.content:
+            memory.shown.setdefault(post.slot, _Shown(message="0")).post = post
+        memory.plain.add(post.slot)
+
+    def _draft(self, memory: _Memory, post: Post) -> Draft:
+        if post.slot in memory.plain:
+            return Draft(content=post.content)
+        started = self._view.state.started
+        return Draft(
+            content=post.content,
+            embeds=post.embeds,
+            view=stop_view(started.turn, started.user) if post.stop else None,
+            rest=post.rest,
+        )
+
+    async def _remembered(self) -> _Memory:
+        of_turn = await self._deliveries.of_turn(self._view.state.turn)
+        replies = sorted((d for d in of_turn if d.slot.startswith("reply:")), key=lambda d: _slot_key(d.slot))
+        self._searched = self._view.replayed <= 1  # a new turn has no messages yet
+        return _Memory(shown={delivery.slot: _Shown(message=delivery.message) for delivery in replies})
+
+    async def _found(self, memory: _Memory, post: Post) -> str | None:
+        """A message of this slot whose id was lost in a crash between its creation and the note of its id."""
+        if self._searched:
+            return None
+        turn = self._view.state.turn
+        known = {shown.message for shown in memory.shown.values()}
+        own = [m for m in await self._outbox.own_messages(self._place) if str(m.id) not in known]
+        self._searched = True
+        for message in own:
+            replies = message.reference is not None and str(message.reference.message_id) == turn
+            stops = any(button.startswith(f"stop:{turn}:") for button in button_ids(message))
+            if (replies and not memory.shown) or stops or (post.content and message.content == post.content):
+                return str(message.id)
+        return None
+
+    def _shall_type(self) -> bool:
+        return not (self._is_dead or self._view.is_over or self._view.has_text or self._view.waits_for_people)
+
+    async def _type(self) -> None:
+        try:
+            while self._shall_type():
+                await self._pacer.leave(self._place.channel, lambda: (Priority.EDIT, Kind.OTHER))
+                if self._shall_type():
+                    await self._outbox.type(self._place)
+                    await asyncio.sleep(TYPING_EVERY_S)
+        except (Transient, Unreachable, Refused):
+            _log.info("typing_failed", channel=self._place.channel)
+        finally:
+            self._typing = None
+
+
+def _slot_key(slot: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in slot.partition(":")[2].split("."))

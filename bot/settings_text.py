@@ -1,0 +1,116 @@
+"""Settings in words: bounds, units, values. Used by error sentences, `doctor`, `/limits` and the documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+_UNITS = {"ms": "ms", "s": "s", "bytes": "bytes", "chars": "characters", "usd": "USD", "tokens": "tokens"}
+_FORMS: dict[object, str] = {
+    int: "a whole number",
+    float: "a number",
+    Decimal: "a number",
+    bool: "true or false",
+    Path: "a path",
+    str: "text",
+    SecretStr: "text",
+}
+
+
+def unit_of(name: str) -> str:
+    """The unit of a setting, which its name ends in; empty for a plain count."""
+    return _UNITS.get(name.lower().rsplit("_", 1)[-1], "")
+
+
+def reserved(field: FieldInfo) -> bool:
+    """Whether the setting has no effect in this version."""
+    extra = field.json_schema_extra
+    return isinstance(extra, dict) and bool(extra.get("reserved"))
+
+
+def limits_of(field: FieldInfo) -> str:
+    """The numeric bounds, such as `>= 1` or `1..10`; empty where there are none."""
+    low = next((m for m in field.metadata if isinstance(m, Ge | Gt)), None)
+    high = next((m.le for m in field.metadata if isinstance(m, Le)), None)
+    if isinstance(low, Ge):
+        return f"{low.ge:g}..{high:g}" if high is not None else f">= {low.ge:g}"
+    return f"> {low.gt:g}" if low is not None else ""
+
+
+def form_of(field: FieldInfo) -> str:
+    """What a value has to be, so that "it must be ..." reads well."""
+    extra = field.json_schema_extra
+    if isinstance(extra, dict) and extra.get("form"):
+        return str(extra["form"])
+    kinds = [kind for kind in get_args(field.annotation) or (field.annotation,) if kind is not NoneType]
+    if get_origin(field.annotation) is Literal or get_origin(kinds[0]) is Literal:
+        choices = [choice for kind in kinds for choice in (get_args(kind) or (kind,))]
+        return "one of " + ", ".join(map(str, choices))
+    return _FORMS.get(kinds[0], "a table of settings")
+
+
+def bounds_of(field: FieldInfo) -> str:
+    """Form and bounds together."""
+    return f"{form_of(field)} {limits_of(field)}".rstrip()
+
+
+def value_text(value: object) -> str:
+    """A value for people, on one line; secrets as `set`, nothing as `not set`, passwords in addresses left out."""
+    match value:
+        case None:
+            return "not set"
+        case SecretStr():
+            return "set"
+        case bool():
+            return str(value).lower()
+        case int() | Decimal():
+            return str(value)
+        case float():
+            return str(value).removesuffix(".0")
+        case StrEnum():
+            return value.value
+        case Mapping():
+            return ", ".join(f"{name}={value_text(part)}" for name, part in value.items()) or "none"
+        case set() | frozenset():
+            return ", ".join(sorted(map(str, value))) or "none"
+        case tuple() | list():
+            return ", ".join(map(str, value)) or "none"
+        case _:
+            text = re.sub(r"//[^/@\s]*@", "//...@", str(value))
+            return (text if len(text) <= 80 else text[:77] + "...").replace("\n", "\\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """One setting as it stands: `variable` is its name, `default` and `value` are for people."""
+
+    variable: str
+    value: str
+    default: str
+    unit: str
+    bounds: str
+    meaning: str
+    reserved: bool
+
+
+def describe(name: str, field: FieldInfo, value: Any) -> Described:
+    """The setting `name` with its value."""
+    return Described(
+        variable=name.upper(),
+        value=value_text(value),
+        default=value_text(field.default),
+        unit=unit_of(name),
+        bounds=limits_of(field),
+        meaning=field.description or "",
+        reserved=reserved(field),
+    )

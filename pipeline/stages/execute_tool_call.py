@@ -1,0 +1,88 @@
+"""Stage 02: one run of one tool call."""
+
+from __future__ import annotations
+
+import asyncio
+from hashlib import blake2b
+
+import orjson
+
+from pipeline.messages import ToolCall
+from pipeline.params import ToolLoopParams
+from pipeline.records import ToolFinished
+from pipeline.results import Outcome
+from pipeline.state import CallState, LoopState
+from tools.base import ToolResult
+from tools.output import scrub
+
+STOP_SETTLE_S = 0.5  # a stop is done within a second, also inside a tool
+
+CANCELLED = "Cancelled: the person stopped the turn while this ran. It may have taken effect."
+
+
+async def execute_tool_call(params: ToolLoopParams, state: LoopState, call: CallState) -> ToolFinished:
+    """Run the tool and return its one result.
+
+    The run ends after `tool_timeout_s` or at a stop: its task is cancelled, given a moment to settle, and the result
+    says that the action may have taken effect. Never raises for what a tool does; a hard cancel stays one.
+    """
+    now = asyncio.get_running_loop().time
+    began = now()
+    outcome, result = await _run(params, call.call)
+    content = scrub(result.content)
+    fingerprint = fingerprint_of(call.call, content)
+    return ToolFinished(
+        iteration=call.iteration,
+        index=call.index,
+        run=call.run + 1,
+        outcome=outcome,
+        content=content + _repeat_warning(params, state, fingerprint),
+        duration_ms=round((now() - began) * 1000),
+        fingerprint=fingerprint,
+        end_turn=result.end_turn,
+        response_delivered=result.response_delivered and outcome is Outcome.OK,
+    )
+
+
+async def _run(params: ToolLoopParams, call: ToolCall) -> tuple[Outcome, ToolResult]:
+    limits = params.limits
+    stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(params.tools.execute(call.name, call.arguments, params.context))
+    try:
+        with params.stop.listening(lambda: stopped.set_result(None)):
+            racing: set[asyncio.Future[ToolResult] | asyncio.Future[None]] = {task, stopped}
+            await asyncio.wait(racing, timeout=limits.tool_timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            task.cancel()
+            patience = min(limits.settle_timeout_s, STOP_SETTLE_S) if stopped.done() else limits.settle_timeout_s
+            await asyncio.wait({task}, timeout=patience)
+    finally:
+        task.cancel()
+    if task.done() and not task.cancelled():
+        result = task.result()
+        return (Outcome.ERROR if result.is_error else Outcome.OK), result
+    if stopped.done():
+        return Outcome.CANCELLED, ToolResult(content=CANCELLED, is_error=True)
+    why = f"Timed out: {call.name} did not finish within {limits.tool_timeout_s:g} s. It may have taken effect."
+    return Outcome.ERROR, ToolResult(content=why, is_error=True)
+
+
+def fingerprint_of(call: ToolCall, content: str) -> str:
+    """Names a call together with its result; the order of the arguments' keys does not matter."""
+    try:
+        arguments = orjson.dumps(orjson.loads(call.arguments or "{}"), option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONDecodeError:
+        arguments = call.arguments.encode()
+    return blake2b(b"\0".join([call.name.encode(), arguments, content.encode()]), digest_size=12).hexdigest()
+
+
+def _repeat_warning(params: ToolLoopParams, state: LoopState, fingerprint: str) -> str:
+    """What the model is told when it makes the same call with the same result again and again."""
+    count = dict(state.repeats).get(fingerprint, 0) + 1
+    if count < params.limits.max_identical_tool_calls:
+        return ""
+    left = 2 * params.limits.max_identical_tool_calls - count
+    return (
+        f"\n\n[This same call has brought this same result {count} times. Do something else, or answer with what "
+        f"you have: after {left} more the turn is stopped.]"
+    )

@@ -1,0 +1,195 @@
+"""What comes next in a turn: pure, so that every step can be tested without running any.
+
+`next_step` reads the state, the limits and the policy. A step carries the records that announce it; they are
+committed before anybody acts on the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.endings import close, closed_by_rule, pass_ending
+from pipeline.params import ToolLoopParams
+from pipeline.records import ApprovalAsked, Ask, Decided, LoopRecord, Noticed, ToolFinished, ToolStarted, Verdict
+from pipeline.results import NoticeKind, Outcome, Reason
+from pipeline.state import CallState, LoopState
+from tools.base import ToolError
+from tools.schema import parse_arguments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """Ask the provider for the next pass."""
+
+    records: tuple[LoopRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCall:
+    """Run a tool. Whoever commits `records` at the expected number, and nobody else, may."""
+
+    call: CallState
+    records: tuple[LoopRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskPeople:
+    """Put a question for each of `calls`."""
+
+    calls: tuple[CallState, ...]
+    ask: Ask
+    records: tuple[LoopRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Nothing to do but to write `records`: a result that needs no run, or the end."""
+
+    records: tuple[LoopRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Only a person's answer, a stop or the clock can move this turn."""
+
+    reason: Reason
+    records: tuple[LoopRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The attempt has ended."""
+
+    records: tuple[LoopRecord, ...] = ()
+
+
+Step = Stream | RunCall | AskPeople | Record | Wait | Finished
+
+
+def next_step(params: ToolLoopParams, state: LoopState) -> Step:
+    """The first that fits: finished, closed by a rule, a call to settle, the end of the last pass, a new pass."""
+    if state.ending is not None:
+        return Finished()
+    if (ending := closed_by_rule(params.limits, state)) is not None:
+        return Record(records=close(state, ending))
+    if (unasked := _unasked(params, state)) and not any(call.is_running for call in state.open_calls):
+        return AskPeople(calls=unasked, ask=Ask.RUN)
+    if state.open_calls:
+        return _advance(params, state.open_calls[0])
+    if (ending := pass_ending(params.limits, state)) is not None:
+        return Record(records=close(state, ending))
+    warn = state.iteration >= params.limits.soft_warn_iteration and not state.noticed(NoticeKind.STILL_WORKING)
+    return Stream(records=(Noticed(notice=NoticeKind.STILL_WORKING),) if warn else ())
+
+
+def _unasked(params: ToolLoopParams, state: LoopState) -> tuple[CallState, ...]:
+    """The calls that need a question and have none. Two calls that touch one file are asked about in turn: the
+    second would be shown a file that the first is about to change."""
+    if not any(params.asks_first(call.call.name) for call in state.open_calls):
+        return ()
+    taken: set[str] = set()
+    unasked = []
+    for call in state.open_calls:
+        touched = _touched(params, call)
+        if call.question is None and call.run == 0 and _needs_question(params, call) and taken.isdisjoint(touched):
+            unasked.append(call)
+        taken |= touched
+    return tuple(unasked)
+
+
+def _needs_question(params: ToolLoopParams, call: CallState) -> bool:
+    return params.asks_first(call.call.name) and refusal(params, call) is None
+
+
+def _touched(params: ToolLoopParams, call: CallState) -> set[str]:
+    tool = params.tool(call.call.name)
+    if tool is None:
+        return set()
+    try:
+        return set(tool.touches(parse_arguments(tool, call.call.arguments)))
+    except ToolError:
+        return set()
+
+
+def refusal(params: ToolLoopParams, call: CallState) -> str | None:
+    """Why this call can never run, in words for the model; None when it can."""
+    name = call.call.name
+    tool = params.tool(name)
+    if tool is None:
+        known = params.tools.get(name) is not None
+        return f"{name} is switched off by the operator" if known else params.tools.unknown_tool_message(name)
+    try:
+        parse_arguments(tool, call.call.arguments)
+    except ToolError as error:
+        return str(error)
+    return None
+
+
+def _advance(params: ToolLoopParams, call: CallState) -> Step:
+    """The step for the first open call: all others wait behind it."""
+    if call.is_running:
+        return _after_a_crash(params, call)
+    if call.question is not None and call.decision is not None:
+        return _decided(params, call, call.question, call.decision)
+    if call.question is not None:
+        return Wait(reason=Reason.APPROVAL)
+    if (why := refusal(params, call)) is not None:
+        return Record(records=(_result(call, Outcome.ERROR, why),))
+    return _run(call)
+
+
+def _decided(params: ToolLoopParams, call: CallState, question: ApprovalAsked, decision: Decided) -> Step:
+    match decision.verdict:
+        case Verdict.APPROVE:
+            return _run(call) if _seal_holds(params, call, question) else Record(records=(_drifted(call),))
+        case Verdict.DENY_WITH_REASON:
+            why = f"Not run: {decision.name} denied this call and says: {decision.note}"
+            return Record(records=(_result(call, Outcome.DENIED, why),))
+        case Verdict.UNDELIVERABLE:
+            return Record(records=(_result(call, Outcome.ERROR, f"Not run: {decision.note}"),))
+        case Verdict.DENY | Verdict.EXPIRED | Verdict.SKIP:
+            return Record(records=(_result(call, Outcome.DENIED, "Not run: it was not approved."),))
+
+
+def _seal_holds(params: ToolLoopParams, call: CallState, question: ApprovalAsked) -> bool:
+    tool = params.tool(call.call.name)
+    try:
+        return tool is not None and params.seal(tool, call.call.arguments, question.expires) == question.seal
+    except ToolError:
+        return False
+
+
+def _drifted(call: CallState) -> ToolFinished:
+    why = "Not run: the tool or its policy is no longer what was approved. Ask for it again if it is still needed."
+    return _result(call, Outcome.DENIED, why)
+
+
+def _after_a_crash(params: ToolLoopParams, call: CallState) -> Step:
+    """A call that was started and never finished: run it again if that is harmless, else ask, never guess."""
+    tool = params.tool(call.call.name)
+    if tool is not None and tool.idempotent:
+        return _run(call)
+    question, decision = call.question, call.decision
+    if question is None or question.ask is not Ask.AGAIN or question.run != call.run:
+        return AskPeople(calls=(call,), ask=Ask.AGAIN)
+    if decision is None:
+        return Wait(reason=Reason.AGAIN)
+    if decision.verdict is Verdict.APPROVE:
+        if (why := refusal(params, call)) is not None:
+            return Record(records=(_result(call, Outcome.UNKNOWN, f"{UNKNOWN_OUTCOME} It cannot run again: {why}"),))
+        return _run(call)
+    return Record(records=(_result(call, Outcome.UNKNOWN, UNKNOWN_OUTCOME),))
+
+
+UNKNOWN_OUTCOME = (
+    "The bot was interrupted while this call ran. Whether it took effect is unknown, and it was not run again."
+)
+
+
+def _run(call: CallState) -> RunCall:
+    started = ToolStarted(iteration=call.iteration, index=call.index, run=call.run + 1)
+    return RunCall(call=call, records=(started,))
+
+
+def _result(call: CallState, outcome: Outcome, content: str) -> ToolFinished:
+    return ToolFinished(iteration=call.iteration, index=call.index, run=call.run, outcome=outcome, content=content)

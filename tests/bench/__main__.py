@@ -1,0 +1,30 @@
+"""`scripts/bench [PART ...]`: measure and print a table. Times are of this machine and this moment; compare ratios."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+
+from tests.bench.table import Row, print_table
+
+PARTS = ("loop", "adapters", "tools", "delivery", "many")
+
+
+async def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        sys.stderr.write(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}\n")
+        return 2
+    rows: list[Row] = []
+    for name in names or PARTS:
+        measure: Callable[[], Awaitable[list[Row]]] = import_module(f"tests.bench.{name}").measure
+        sys.stderr.write(f"measuring {name}\n")
+        rows += await measure()
+    print_table(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(sys.argv[1:])))

@@ -1,0 +1,129 @@
+"""When requests may leave, on a clock that the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+
+from bot.render.pacer import Kind, Pacer, Priority
+
+
+class Clock:
+    """A clock with timers: `advance` runs what falls due on the way, and lets tasks follow."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = count()
+
+    def call_at(self, when: float, call: Callable[[], None]) -> None:
+        heappush(self._timers, (when, next(self._numbers), call))
+
+    async def advance(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self._timers and self._timers[0][0] <= end:
+            self.now, _, call = heappop(self._timers)
+            call()
+            await settled()
+        self.now = end
+
+
+async def settled() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+class Requests:
+    """Asks the pacer and notes when each request left."""
+
+    def __init__(self, per_second: int = 40) -> None:
+        self.clock = Clock()
+        self.pacer = Pacer(per_second=per_second, time=lambda: self.clock.now, call_at=self.clock.call_at)
+        self.left: list[tuple[str, float]] = []
+        self.changed: dict[str, tuple[Priority, Kind]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def ask(self, name: str, priority: Priority, channel: str = "1", kind: Kind = Kind.OTHER) -> None:
+        self._tasks.append(asyncio.create_task(self._ask(name, priority, channel, kind)))
+        await settled()
+
+    async def _ask(self, name: str, priority: Priority, channel: str, kind: Kind) -> None:
+        await self.pacer.leave(channel, lambda: self.changed.get(name, (priority, kind)))
+        self.left.append((name, self.clock.now - 100.0))
+
+    def cancel_last(self) -> None:
+        self._tasks[-1].cancel()
+
+
+async def test_a_request_leaves_at_once_when_nothing_waits() -> None:
+    requests = Requests()
+    await requests.ask("a", Priority.EDIT)
+    assert requests.left == [("a", 0.0)]
+
+
+async def test_fewer_than_the_limit_leave_in_any_second() -> None:
+    requests = Requests()
+    for number in range(120):
+        await requests.ask(str(number), Priority.EDIT, channel=str(number))
+    await requests.clock.advance(10)
+    times = [time for _, time in requests.left]
+    assert len(times) == 120
+    assert max(sum(1 for other in times if time <= other < time + 1.0) for time in times) < 40
+
+
+async def test_the_most_urgent_leaves_first() -> None:
+    requests = Requests(per_second=2)
+    await requests.ask("busy", Priority.EDIT)
+    for priority in (Priority.EDIT, Priority.FIRST, Priority.CARD, Priority.FINAL):
+        await requests.ask(priority.name, priority)
+    await requests.clock.advance(10)
+    assert [name for name, _ in requests.left] == ["busy", "FINAL", "CARD", "FIRST", "EDIT"]
+
+
+async def test_text_edits_of_a_channel_are_more_than_a_second_apart() -> None:
+    requests = Requests()
+    for number in range(4):
+        await requests.ask(str(number), Priority.EDIT, kind=Kind.TEXT_EDIT)
+    await requests.ask("other", Priority.EDIT, channel="2", kind=Kind.TEXT_EDIT)
+    await requests.clock.advance(10)
+    times = dict(requests.left)
+    assert times["other"] == 0.0
+    assert all(times[str(n + 1)] - times[str(n)] >= 1.0 for n in range(3))
+
+
+async def test_a_card_need_not_wait_for_the_pace_of_the_text() -> None:
+    requests = Requests()
+    await requests.ask("text", Priority.EDIT, kind=Kind.TEXT_EDIT)
+    await requests.ask("card", Priority.CARD, kind=Kind.EDIT)
+    assert requests.left == [("text", 0.0), ("card", 0.0)]
+
+
+async def test_a_channel_has_at_most_five_edits_in_five_seconds() -> None:
+    requests = Requests()
+    for number in range(6):
+        await requests.ask(str(number), Priority.CARD, kind=Kind.EDIT)
+    assert len(requests.left) == 5
+    await requests.clock.advance(10)
+    assert requests.left[-1] == ("5", 5.0)
+
+
+async def test_a_cancelled_request_takes_no_place() -> None:
+    requests = Requests(per_second=2)
+    await requests.ask("first", Priority.EDIT)
+    await requests.ask("gone", Priority.EDIT)
+    requests.cancel_last()
+    await requests.ask("last", Priority.EDIT)
+    await requests.clock.advance(1.0)
+    assert [name for name, _ in requests.left] == ["first", "last"]
+
+
+async def test_what_waits_can_become_more_urgent() -> None:
+    requests = Requests()
+    for name in ("before", "text"):
+        await requests.ask(name, Priority.EDIT, kind=Kind.TEXT_EDIT)
+    requests.changed["text"] = (Priority.FIRST, Kind.EDIT)
+    requests.pacer.nudge()
+    await settled()
+    assert requests.left == [("before", 0.0), ("text", 0.0)]
