@@ -75,7 +75,7 @@ def preview_settings(twin: Twin, data: Path) -> Settings:
         "DISCORD_API_BASE": twin.api_base,
         "DISCORD_GATEWAY_URL": twin.gateway_url,
         "DATA_DIR": str(data / "bot"),
-        "DATABASE_URL": f"sqlite+aiosqlite:///{data / 'bot' / 'countersign.db'}",
+        "DATABASE_URL": f"sqlite:///{data / 'bot' / 'countersign.db'}",
     }
     if own.origin("APPROVERS") == "default":
         overrides["APPROVERS"] = ",".join(["manage_guild", *_approver_roles(twin)])

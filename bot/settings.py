@@ -118,7 +118,7 @@ class Settings(
         """The database's URL: `DATABASE_URL`, or SQLite in the data folder. It may hold a password."""
         if self.database_url is not None:
             return self.database_url.get_secret_value()
-        return f"sqlite+aiosqlite:///{self.data_dir / 'countersign.db'}"
+        return f"sqlite:///{self.data_dir / 'countersign.db'}"
 
     def project_for(self, channel: str) -> tuple[str, Project] | None:
         """The folder, with its name, that the channel with this id sees; None when it sees none."""

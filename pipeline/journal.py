@@ -74,8 +74,8 @@ class Journal(Protocol):
         """
         ...
 
-    async def load(self, turn: str) -> Sequence[tuple[int, LoopRecord]]:
-        """The records of a turn with their numbers, in order; kinds unknown here left out."""
+    async def load(self, turn: str) -> Sequence[tuple[int, LoopRecord | None]]:
+        """The records of a turn with their numbers, in order; None stands for a kind that is unknown here."""
         ...
 
     async def images(self, ids: Sequence[str]) -> Sequence[Image]: ...

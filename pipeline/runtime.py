@@ -82,7 +82,11 @@ class ChannelRuntime:
             waits = self._channel_is_taken(started.channel) or not self._may_run(started.user, started.guild)
             if waits and len(self.queued(started.channel)) >= self._limits.max_queued_messages:
                 return Submission.FULL
-            if not await self._create(started, images, queued=waits):
+            try:
+                known = not await self._create(started, images, queued=waits)
+            except Conflict:  # another process holds the channel: wait behind it
+                known, waits = not await self._create(started, images, queued=True), True
+            if known:
                 return Submission.KNOWN
         if waits:
             return Submission.QUEUED
@@ -199,7 +203,8 @@ class ChannelRuntime:
         signal = self._stops.setdefault(turn, StopSignal())
         try:
             log = await self._log(turn)
-            await self._move(turn, Place.ACTIVE, unless=_only_waits(log.state))
+            if not _only_waits(log.state):
+                await self._move(turn, Place.ACTIVE)
             result = await run_generation_turn(self._deps, log, signal)
         finally:
             self._stops.pop(turn, None)
@@ -212,10 +217,14 @@ class ChannelRuntime:
             await self._start_next(channel)
         await self._start_waiting()
 
-    async def _move(self, turn: str, place: Place, *, unless: bool = False) -> None:
+    async def _move(self, turn: str, place: Place) -> bool:
+        """Have the turn stand in `place`; whether it does."""
         known = self._open[turn]
-        if known.place is not place and not unless and await self._deps.journal.place(turn, place):
+        if known.place is not place:
+            if not await self._deps.journal.place(turn, place):
+                return False
             self._open[turn] = replace(known, place=place)
+        return True
 
     async def _start_next(self, channel: str) -> None:
         """Begin the oldest queued message of a free channel, if its person and guild may run one more."""
@@ -226,11 +235,8 @@ class ChannelRuntime:
             first = waiting[0]
             if not self._may_run(first.user, first.guild):
                 return
-            try:
-                await self._move(first.turn, Place.ACTIVE)
-            except Conflict:
-                return
-            self._dispatcher.wake(first.turn)
+            if await self._move(first.turn, Place.ACTIVE):
+                self._dispatcher.wake(first.turn)
 
     async def _start_waiting(self) -> None:
         """A turn made room: messages of other channels may have waited for their person's or guild's turn."""

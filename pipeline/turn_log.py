@@ -108,13 +108,14 @@ class TurnLog:
         state: LoopState | None = None
         records = await self._journal.load(self.turn)
         for _, record in records:
-            state = apply(state, record)
+            state = state if record is None else apply(state, record)
         if state is None:
             raise ValueError(f"turn {self.turn} is not in the journal")
         self._state, self._stale = state, False
         for seq, record in records:
             self._tell(seq, record)
 
-    def _tell(self, seq: int, record: LoopRecord) -> None:
+    def _tell(self, seq: int, record: LoopRecord | None) -> None:
         self._seq = seq
-        self._sink.emit(Committed(turn=self.turn, seq=seq, record=record))
+        if record is not None:
+            self._sink.emit(Committed(turn=self.turn, seq=seq, record=record))

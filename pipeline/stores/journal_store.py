@@ -78,10 +78,9 @@ class JournalStore:
                 raise Conflict(f"record {after_seq + 1} of turn {turn} is taken") from error
             raise StoreError(f"records of turn {turn} cannot be written: {error.orig}") from error
 
-    async def load(self, turn: str) -> Sequence[tuple[int, LoopRecord]]:
-        def work(connection: Connection) -> list[tuple[int, LoopRecord]]:
-            rows = connection.execute(_RECORDS, {"turn": turn})
-            return [(seq, record) for seq, data in rows if (record := load_record(data)) is not None]
+    async def load(self, turn: str) -> Sequence[tuple[int, LoopRecord | None]]:
+        def work(connection: Connection) -> list[tuple[int, LoopRecord | None]]:
+            return [(seq, load_record(data)) for seq, data in connection.execute(_RECORDS, {"turn": turn})]
 
         return await self._database.run(work)
 

@@ -30,7 +30,7 @@ def test_nothing_set_gives_the_defaults() -> None:
     settings = load()
     assert settings.bot_max_function_call_iterations == 100
     assert settings.approvers == {"manage_guild"}
-    assert settings.database == "sqlite+aiosqlite:///data/countersign.db"
+    assert settings.database == "sqlite:///data/countersign.db"
     assert settings.models == ()
     assert settings.origin("BOT_SOFT_WARN_ITERATION") == "default"
     assert settings.warnings == ()

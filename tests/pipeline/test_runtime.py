@@ -12,7 +12,7 @@ from pipeline.records import AttemptEnded, Verdict
 from pipeline.results import Reason, TurnStatus
 from pipeline.runtime import RuntimeLimits, Submission
 from tests.support.runtimes import OWNER, RuntimeInMemory
-from tests.support.scripts import Say, ScriptedModel, script
+from tests.support.scripts import Say, ScriptedModel, script, started
 
 ASKS = (Say(text=["I will."], calls=[("write", '{"text": "x"}')]), Say(text=["Done."]))
 
@@ -307,3 +307,9 @@ async def test_the_shutdown_grace_decides_whether_a_running_turn_may_finish(grac
     asyncio.get_running_loop().call_later(0.05, gate.set)
     await bench.runtime.drain(grace_s)
     assert len(bench.sink.of("1", "turn_ended")) == finished
+
+
+async def test_a_message_for_a_channel_that_another_process_holds_waits() -> None:
+    bench, _ = hanging()
+    await bench.journal.create(started("9"), images=(), queued=False)
+    assert await bench.submit("1") is Submission.QUEUED

@@ -36,6 +36,9 @@ class MemoryJournal:
     async def create(self, started: TurnStarted, *, images: Sequence[Image], queued: bool) -> bool:
         if started.turn in self.records:
             return False
+        held = (Place.ACTIVE, Place.PARKED)
+        if not queued and any(t.channel == started.channel and t.place in held for t in self.turns.values()):
+            raise Conflict("the channel is taken")
         place = Place.QUEUED if queued else Place.ACTIVE
         self.turns[started.turn] = OpenTurn(
             turn=started.turn,
@@ -64,7 +67,7 @@ class MemoryJournal:
             self.turns[turn] = replace(self.turns[turn], place=Place.ENDED)
         self.after(self.commits)
 
-    async def load(self, turn: str) -> Sequence[tuple[int, LoopRecord]]:
+    async def load(self, turn: str) -> Sequence[tuple[int, LoopRecord | None]]:
         return list(enumerate(self.records.get(turn, []), start=1))
 
     async def images(self, ids: Sequence[str]) -> Sequence[Image]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 
 import pytest
 
 from pipeline.errors import StoreError
-from pipeline.stores.engine import open_store
+from pipeline.stores.engine import SqliteDatabase, open_store
 from pipeline.stores.store import Store
 from tests.pipeline.stores.samples import said
 from tests.pipeline.stores.writer import BATCH
@@ -84,3 +85,19 @@ async def test_a_cancelled_close_still_gives_up_the_file(url: str) -> None:
     async with asyncio.timeout(30):
         while not await can_be_opened(url):
             await asyncio.sleep(0)
+
+
+async def test_a_full_disk_is_said_and_the_store_works_again_when_there_is_room(path: Path) -> None:
+    database = SqliteDatabase(path)
+    try:
+        await database.open()
+        journal = Store.on(database, lambda: NOW).journal
+        await journal.create(started(), images=(), queued=False)
+        await database.run(lambda connection: connection.exec_driver_sql("PRAGMA max_page_count=1").close())
+        with pytest.raises(StoreError, match="disk is full"):
+            await journal.append("1", 1, [said(n, "x" * 100_000) for n in range(BATCH)])
+        await database.run(lambda connection: connection.exec_driver_sql("PRAGMA max_page_count=100000").close())
+        await journal.append("1", 1, [said(0)])
+        assert [seq for seq, _ in await journal.load("1")] == [1, 2]
+    finally:
+        await database.close()

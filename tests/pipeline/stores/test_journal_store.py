@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from pipeline.errors import Conflict, StoreError
+from pipeline.events import NullSink
 from pipeline.journal import OpenTurn, PendingApproval, Place
 from pipeline.messages import Image
 from pipeline.stores.engine import open_store
 from pipeline.stores.store import Store
+from pipeline.turn_log import TurnLog
 from tests.pipeline.stores.samples import ENDED, RawSql, asked, decided, output, records_of, said
 from tests.support.scripts import NOW, started
 
@@ -66,7 +68,15 @@ async def test_a_kind_from_a_newer_version_is_left_out(store: Store, raw_sql: Ra
     await store.journal.create(started(), images=(), queued=False)
     raw_sql("INSERT INTO records VALUES ('1', 2, '{\"kind\": \"from_the_future\"}', 0)")
     await store.journal.append("1", 2, [said(0)])
-    assert await store.journal.load("1") == [(1, started()), (3, said(0))]
+    assert await store.journal.load("1") == [(1, started()), (2, None), (3, said(0))]
+
+
+async def test_a_turn_that_ends_with_a_kind_from_a_newer_version_can_go_on(store: Store, raw_sql: RawSql) -> None:
+    await store.journal.create(started(), images=(), queued=False)
+    raw_sql("INSERT INTO records VALUES ('1', 2, '{\"kind\": \"from_the_future\"}', 0)")
+    log = await TurnLog.load(store.journal, NullSink(), "1")
+    assert await log.commit(said(0))
+    assert await store.journal.load("1") == [(1, started()), (2, None), (3, said(0))]
 
 
 async def test_a_channel_has_one_active_turn(store: Store) -> None:
