@@ -58,6 +58,8 @@ class CountersignClient(commands.AutoShardedBot):
     """discord.py's client with our parts. `commands_file` remembers which commands Discord has been told of."""
 
     def __init__(self, *, commands_file: Path, guild_ready_timeout: float = 2.0) -> None:
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to warn about
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to miss
         super().__init__(
             command_prefix=(),
             help_command=None,

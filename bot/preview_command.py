@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -57,7 +58,9 @@ async def _start_twin(
         twin = Twin(data_dir=data / "discord", seed=seed, clock=clock)
         await twin.start(port=port)
     except OSError as error:
-        raise StartupError(f"Port {port} cannot be used ({error.strerror}): choose another with --port.") from error
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            raise StartupError(f"Port {port} cannot be used: choose another with --port.") from error
+        raise StartupError(f"{error.strerror}.") from error
     except SeedError as error:
         raise StartupError(str(error)) from error
     stack.push_async_callback(twin.close)

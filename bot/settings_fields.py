@@ -134,7 +134,6 @@ class ModelSettings(BaseModel):
         "`provider/model` entries, of which this version uses the first; empty for the first provider's own model",
         form="a list of provider/model with commas",
     )
-    provider_retry_attempts: int = setting(3, "tries to open a stream before the provider counts as down", ge=1, le=10)
     providers: dict[GroupName, Provider] = setting({}, "providers by name")
     prices: dict[str, ModelPrice] = setting({}, "prices by model, in the settings file only")
     budget_turn_usd: Decimal | None = setting(None, "most that a turn may cost", gt=0, reserved=True)
@@ -175,6 +174,7 @@ class StreamSettings(BaseModel):
     stream_first_token_timeout_ms: int = setting(300_000, "longest wait for a provider's first event", ge=1000)
     stream_sdk_call_timeout_ms: int = setting(120_000, "longest silence of a provider after that", ge=1000)
     stream_abandoned_settle_timeout_ms: int = setting(5000, "longest wait for an aborted call to close", ge=0)
+    provider_retry_attempts: int = setting(3, "tries to open a stream before the provider counts as down", ge=1, le=10)
 
 
 class ChannelSettings(BaseModel):

@@ -231,9 +231,10 @@ def _tool_finished(state: LoopState, record: ToolFinished) -> LoopState:
         duration_ms=record.duration_ms,
         pre_tool_text=state.passes[-1].text,
     )
-    changed = _call_changed(state, *key, lambda call: replace(call, finished=record))
+    calls = tuple(replace(call, finished=record) if call is done else call for call in state.calls)
     return replace(
-        changed,
+        state,
+        calls=calls,
         messages=(*state.messages, result),
         history=(*state.history, entry),
         consecutive_errors=_errors_counted(state.consecutive_errors, record.outcome),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.support.twin"]
+pytest_plugins = ["tests.support.twin", "tests.support.browser", "tests.support.page_stage"]
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from bot.preview.rates import Verdict, too_many
 from bot.preview.recorder import Recorder
 from bot.preview.router import Answer, Call, Route, Router, Upload
 
+_log = logging.getLogger(__name__)
 PREFIX = re.compile(r"/api(?:/v(?:9|10))?(?=/)")
 
 
@@ -27,6 +29,8 @@ class Validator(Protocol):
     def request(self, method: str, template: str, call: Call) -> None: ...
 
     def answer(self, method: str, template: str, answer: Answer) -> None: ...
+
+    def crash(self, method: str, template: str, error: Exception) -> None: ...
 
 
 class Cut(Exception):
@@ -73,6 +77,11 @@ class Api:
                 self._validator.answer(route.method, route.template, answer)
         except Cut:
             answer, cut = Answer(status=0), True
+        except Exception as bug:  # a fault of the twin's own must show, not end the connection
+            _log.exception("the twin failed at %s %s", request.method, path)
+            answer = Answer(status=500, body={"message": "500: Internal Server Error", "code": 0})
+            if self._validator is not None:
+                self._validator.crash(request.method, path, bug)
         self._recorder.add(
             t_ms=round(started * 1000, 3),
             took_ms=round((clock.monotonic() - started) * 1000, 3),

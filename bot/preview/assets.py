@@ -36,7 +36,13 @@ class Assets:
             *(
                 web.get(prefix + path, self._avatar)
                 for prefix in ("", "/cdn")
-                for path in ("/embed/avatars/{name}", "/avatars/{owner}/{name}", "/icons/{owner}/{name}")
+                for path in (
+                    "/embed/avatars/{name}",
+                    "/avatars/{owner}/{name}",
+                    "/icons/{owner}/{name}",
+                    "/stickers/{name}",
+                    "/emojis/{name}",
+                )
             ),
         ]
 

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from bot.preview.errors import Problems
+from bot.preview.shape import check_shape
 from bot.preview.values import Json
 
 MAX_COMMANDS, MAX_OPTIONS, MAX_TEXT = 100, 25, 8000
@@ -20,16 +21,15 @@ Path = tuple[str | int, ...]
 
 
 def check_command(problems: Problems, at: Path, body: Any) -> None:
-    """Check one command as the bot sends it."""
-    if not isinstance(body, dict):
-        problems.add(at, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
-        return
+    """Check one command as the bot sends it. Raises DiscordError at once when its shape is wrong."""
+    check_shape(problems, at, body)
+    problems.raise_any()
     if body.get("type") not in (None, 1):
         problems.required((*at, "name"), body.get("name"), 1, 32)
         return
     _check_name(problems, at, body)
     problems.required((*at, "description"), body.get("description"), 1, 100)
-    _check_options(problems, (*at, "options"), body.get("options") or [], depth=0)
+    _check_options(problems, (*at, "options"), body.get("options") or [], allowed=(SUBCOMMAND, GROUP))
     if _text_length(body) > MAX_TEXT:
         text = f"Command exceeds maximum size ({MAX_TEXT})"
         problems.add(at, "APPLICATION_COMMAND_TOO_LARGE", text)
@@ -42,7 +42,8 @@ def _check_name(problems: Problems, at: Path, body: Json) -> None:
         problems.add((*at, "name"), "APPLICATION_COMMAND_INVALID_NAME", text)
 
 
-def _check_options(problems: Problems, at: Path, options: list[Any], *, depth: int) -> None:
+def _check_options(problems: Problems, at: Path, options: list[Any], *, allowed: tuple[int, ...]) -> None:
+    """`allowed` are the nesting types that may stand here: a group holds subcommands, a subcommand neither."""
     problems.count(at, options, 0, MAX_OPTIONS)
     seen: set[object] = set()
     optional = False
@@ -56,9 +57,10 @@ def _check_options(problems: Problems, at: Path, options: list[Any], *, depth: i
             problems.add((*here, "name"), "APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS", text)
         seen.add(option.get("name"))
         if kind in (SUBCOMMAND, GROUP):
-            if depth >= kind + (kind == SUBCOMMAND):
+            if kind not in allowed:
                 problems.add((*here, "type"), "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Nested too deep")
-            _check_options(problems, (*here, "options"), option.get("options") or [], depth=depth + 1)
+            inner = (SUBCOMMAND,) if kind == GROUP else ()
+            _check_options(problems, (*here, "options"), option.get("options") or [], allowed=inner)
             continue
         if kind not in range(STRING, ATTACHMENT + 1):
             problems.add((*here, "type"), "BASE_TYPE_CHOICES", "Value must be one of the option types.")

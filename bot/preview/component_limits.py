@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.preview.errors import Problems
+from bot.preview.shape import check_shape
 from bot.preview.values import Json
 
 Path = tuple[str | int, ...]
@@ -51,7 +52,8 @@ def check_components(problems: Problems, components: list[Any], *, v2: bool) -> 
 def check_modal(modal: Any) -> None:
     """Raises DiscordError 50035 for a modal that Discord would not open."""
     problems, at = Problems(), ("data",)
-    modal = modal if isinstance(modal, dict) else {}
+    check_shape(problems, at, modal)
+    problems.raise_any()
     problems.required((*at, "title"), modal.get("title"), 1, 45)
     problems.required((*at, "custom_id"), modal.get("custom_id"), 1, 100)
     components = modal.get("components") or []

@@ -172,5 +172,5 @@ def _guild(channel: Channel) -> Json:
     return {"guild_id": channel.guild_id} if channel.guild_id else {}
 
 
-def _either(channel: Channel, in_guild: Intent, direct: Intent) -> Intent:
+def _either(channel: Channel, in_guild: int, direct: int) -> int:
     return in_guild if channel.guild_id else direct

@@ -101,9 +101,8 @@ class Connection:
             await writer
         finally:
             writer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await writer
             self._leave()
+            await asyncio.wait([writer])
 
     def _receive(self, data: str | bytes) -> None:
         if len(data) > MAX_FRAME_BYTES:
@@ -139,7 +138,7 @@ class Connection:
             raise Close(4013)
         if intents & self._backend.closed_intents:
             raise Close(4014)
-        if len(shard) != 2 or not 0 <= shard[0] < shard[1]:
+        if not _is_shard(shard):
             raise Close(4010)
         session = Session(intents, (shard[0], shard[1]))
         hub = self._backend.hub
@@ -186,6 +185,8 @@ class Connection:
             hub.publish("bot", online=False)
 
     def _member_chunk(self, body: Json) -> None:
+        if not isinstance(body, dict):
+            raise Close(4002)
         if self._session is not None:
             self._session.send("GUILD_MEMBERS_CHUNK", orjson.dumps(chunk(self._backend.world, body)))
 
@@ -208,3 +209,9 @@ class Connection:
                     await self._socket.send_str(frame.data.decode())
                 else:
                     await self._socket.send_bytes(self._pack(frame.data))
+
+
+def _is_shard(shard: object) -> bool:
+    """Whether it is a pair of numbers, the first below the second."""
+    numbers = isinstance(shard, list) and len(shard) == 2 and all(isinstance(one, int) for one in shard)
+    return isinstance(shard, list) and numbers and 0 <= shard[0] < shard[1]

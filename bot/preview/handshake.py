@@ -62,7 +62,7 @@ def chunk(world: World, body: Json) -> Json:
     guild_id = str(body.get("guild_id"))
     wanted = body.get("user_ids")
     ids = {str(item) for item in (wanted if isinstance(wanted, list) else [wanted])} if wanted else None
-    query, limit = str(body.get("query") or "").lower(), int(body.get("limit") or 0)
+    query, limit = str(body.get("query") or "").lower(), body.get("limit")
     found = []
     for member in world.members_of(guild_id):
         user = world.users.get(member.user_id)
@@ -73,7 +73,7 @@ def chunk(world: World, body: Json) -> Json:
     known = {member["user"]["id"] for member in found}
     answer: Json = {
         "guild_id": guild_id,
-        "members": found[:limit] if limit else found,
+        "members": found[:limit] if isinstance(limit, int) and limit > 0 else found,
         "chunk_index": 0,
         "chunk_count": 1,
         "not_found": sorted((ids or set()) - known),

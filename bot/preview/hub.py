@@ -6,7 +6,6 @@ import asyncio
 import secrets
 from collections import deque
 from collections.abc import Iterator
-from enum import IntFlag
 
 import orjson
 
@@ -19,7 +18,7 @@ REPLAY_FRAMES = 2000  # what a session keeps for a resume
 WATCHER_FRAMES = 20_000  # a watcher that is further behind is let go
 
 
-class Intent(IntFlag):
+class Intent:
     """The gateway intents that the twin's events ask for."""
 
     NONE = 0
@@ -100,7 +99,7 @@ class Hub:
         body: Json,
         *,
         guild_id: str | None,
-        intent: Intent = Intent.NONE,
+        intent: int = Intent.NONE,
         channel: Channel | None = None,
         bare: Json | None = None,
     ) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 from bot.preview.component_limits import check_components
 from bot.preview.errors import Problems, error
+from bot.preview.shape import check_shape
 from bot.preview.values import COMPONENTS_V2, Json
 
-CONTENT, EMBEDS, EMBED_TOTAL, FIELDS, ATTACHMENTS = 2000, 10, 6000, 25, 10
+CONTENT, EMBEDS, EMBED_TOTAL, FIELDS, ATTACHMENTS, STICKERS = 2000, 10, 6000, 25, 10, 3
 _MENTION_KINDS = ("users", "roles", "everyone")
 _URL = re.compile(r"(https?|attachment)://\S+")
-_LIST_FIELDS = ("embeds", "components", "attachments", "sticker_ids")
 
 
 def check_message(body: Any, *, flags: int, max_content: int = CONTENT) -> None:
@@ -24,16 +24,12 @@ def check_message(body: Any, *, flags: int, max_content: int = CONTENT) -> None:
     Raises DiscordError 50035 with every problem.
     """
     problems = Problems()
-    if not isinstance(body, dict):
-        problems.add((), "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
-        problems.raise_any()
-    for name in _LIST_FIELDS:
-        if not isinstance(body.get(name) or [], list):
-            problems.add((name,), "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
+    check_shape(problems, (), body)
     problems.raise_any()
     problems.length(("content",), body.get("content"), 0, max_content)
     nonce = body.get("nonce")
     problems.length(("nonce",), nonce if isinstance(nonce, str) else None, 0, 25)
+    problems.count(("sticker_ids",), body.get("sticker_ids") or [], 0, STICKERS)
     problems.count(("attachments",), body.get("attachments") or [], 0, ATTACHMENTS)
     _check_embeds(problems, body.get("embeds") or [])
     _check_mentions(problems, body.get("allowed_mentions") or {})
@@ -61,9 +57,6 @@ def _check_embeds(problems: Problems, embeds: list[Any]) -> None:
     total = 0
     for place, embed in enumerate(embeds):
         at: tuple[str | int, ...] = ("embeds", place)
-        if not isinstance(embed, dict):
-            problems.add(at, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
-            continue
         footer, author = embed.get("footer") or {}, embed.get("author") or {}
         problems.length((*at, "title"), embed.get("title"), 0, 256)
         problems.length((*at, "description"), embed.get("description"), 0, 4096)

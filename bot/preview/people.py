@@ -26,6 +26,7 @@ def say(backend: Backend, body: Json) -> Json:
     channel = channel_of(backend, field(body, "channel"))
     sender = _sender(backend, channel, body)
     said: Json = {"content": body.get("content") or "", "embeds": body.get("embeds") or []}
+    said["sticker_ids"] = body.get("stickers") or []
     if body.get("reply_to") is not None:
         said["message_reference"] = {"message_id": str(body["reply_to"])}
         if body.get("mention") is False:
@@ -66,7 +67,7 @@ def react(backend: Backend, body: Json) -> None:
     """Add a reaction, or take it away with `remove: true`."""
     user = user_of(backend, field(body, "user"))
     message = message_of(backend, field(body, "message"), user)
-    emoji = reactions.known_emoji(str(field(body, "emoji")))
+    emoji = reactions.known_emoji(backend, str(field(body, "emoji")))
     if body.get("remove"):
         reactions.unreact(backend, message, user.id, emoji)
         return

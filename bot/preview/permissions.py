@@ -6,14 +6,13 @@ Source: https://discord.com/developers/docs/topics/permissions#permission-overwr
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import IntFlag
 
 from bot.preview.values import Channel, Json
 from bot.preview.world import World
 
 
-class P(IntFlag):
-    """The permission bits that the twin looks at."""
+class P:
+    """The permission bits that the twin looks at; plain numbers, because every event and request compares them."""
 
     ADMINISTRATOR = 1 << 3
     MANAGE_CHANNELS = 1 << 4
@@ -69,7 +68,7 @@ def in_guild(world: World, guild_id: str, user_id: str) -> int:
 def in_channel(world: World, channel: Channel, user_id: str) -> int:
     """The permissions a person has in a channel. A thread asks its parent."""
     if channel.guild_id is None:
-        return int(DIRECT) if user_id in (channel.recipient_id, world.bot_id) else 0
+        return DIRECT if user_id in (channel.recipient_id, world.bot_id) else 0
     granted = in_guild(world, channel.guild_id, user_id)
     member = world.member(channel.guild_id, user_id)
     if granted == ALL or member is None:

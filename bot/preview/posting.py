@@ -12,7 +12,7 @@ from bot.preview.backend import Backend
 from bot.preview.errors import Problems, error
 from bot.preview.files import safe_name
 from bot.preview.limits import CONTENT, check_message, require_something
-from bot.preview.mentions import resolve
+from bot.preview.mentions import Mentions, resolve
 from bot.preview.router import Upload
 from bot.preview.values import (
     COMPONENTS_V2,
@@ -47,7 +47,7 @@ class Sender:
 
 def create(backend: Backend, channel: Channel, sender: Sender, body: Any, files: Sequence[Upload] = ()) -> Message:
     """Check, write and announce a message. Raises DiscordError: 50035, 50006 or 160002."""
-    flags = _flags(body) & SENDABLE | sender.flags
+    flags = flags_of(body) & SENDABLE | sender.flags
     check_message(body, flags=flags, max_content=sender.max_content)
     if not flags & LOADING:
         require_something(body, has_files=bool(files))
@@ -71,6 +71,7 @@ def create(backend: Backend, channel: Channel, sender: Sender, body: Any, files:
         embeds=normal.embeds(body.get("embeds") or (), addresses),
         components=normal.components(body.get("components") or (), addresses),
         attachments=attachments,
+        stickers=_stickers(backend, body),
         mentions=pinged.users,
         mention_roles=pinged.roles,
         mention_everyone=pinged.everyone,
@@ -92,31 +93,31 @@ def edit(
 
     Raises DiscordError: 50035, or 50006 when nothing would be left.
     """
-    wanted = _flags(body) if isinstance(body, dict) and body.get("flags") is not None else message.flags
+    wanted = flags_of(body) if isinstance(body, dict) and body.get("flags") is not None else message.flags
     kept = message.flags & ~(SUPPRESS_EMBEDS | LOADING)
     flags = kept | wanted & (SUPPRESS_EMBEDS | COMPONENTS_V2)
     check_message(body, flags=flags)
     content = str(body.get("content") or "").strip() if "content" in body else message.content
     attachments = [*_kept(message, body), *_attachments(backend, body, files)]
     addresses = _addresses(backend, message.channel_id, attachments)
+    embeds = normal.embeds(body["embeds"] or (), addresses) if "embeds" in body else message.embeds
+    components = _components(message, body, addresses)
+    shown = {"content": content, "embeds": embeds, "components": components, "sticker_ids": message.stickers}
+    require_something(shown, has_files=bool(attachments))
+    pinged = _pinged_again(backend, message, body, content)
     changed = replace(
         message,
         content=content,
         flags=flags,
         attachments=attachments,
-        embeds=normal.embeds(body["embeds"] or (), addresses) if "embeds" in body else message.embeds,
-        components=_components(message, body, addresses),
+        embeds=embeds,
+        components=components,
+        mentions=pinged.users,
+        mention_roles=pinged.roles,
+        mention_everyone=pinged.everyone,
         edited_timestamp=message.edited_timestamp if quiet else backend.clock.isoformat(),
         nonce=None,
     )
-    shown = {"content": content, "embeds": changed.embeds, "components": changed.components}
-    require_something(shown, has_files=bool(attachments))
-    channel = backend.world.channels.get(message.channel_id)
-    if channel is not None and ("content" in body or "allowed_mentions" in body):
-        author, allowed = message.author_id, body.get("allowed_mentions")
-        replied_to = _answered(backend, message)
-        pinged = resolve(backend.world, channel, author, content, allowed=allowed, replied_to=replied_to)
-        changed = replace(changed, mentions=pinged.users, mention_roles=pinged.roles, mention_everyone=pinged.everyone)
     return backend.world.messages.put(changed)
 
 
@@ -126,7 +127,8 @@ def delete(backend: Backend, message: Message) -> None:
     backend.events.message_deleted(message)
 
 
-def _flags(body: Any) -> int:
+def flags_of(body: Any) -> int:
+    """The `flags` of a body; 0 when there are none that can be read."""
     flags = body.get("flags") if isinstance(body, dict) else 0
     return flags if isinstance(flags, int) else 0
 
@@ -157,10 +159,24 @@ def _reference(backend: Backend, channel: Channel, body: Json) -> tuple[Json | N
     return where | ({"guild_id": channel.guild_id} if channel.guild_id else {}), target.author_id
 
 
-def _answered(backend: Backend, message: Message) -> str | None:
-    """Whom the reply pings; an edit does not make it ping somebody else."""
+def _pinged_again(backend: Backend, message: Message, body: Json, content: str) -> Mentions:
+    """The mentions after an edit: the same when neither text nor rules change; a reply never pings somebody else."""
+    channel = backend.world.channels.get(message.channel_id)
+    if channel is None or not {"content", "allowed_mentions"} & set(body):
+        users, roles = list(message.mentions), list(message.mention_roles)
+        return Mentions(users=users, roles=roles, everyone=message.mention_everyone)
     target = backend.world.messages.get((message.reference or {}).get("message_id", ""))
-    return target.author_id if target is not None and target.author_id in message.mentions else None
+    answered = target.author_id if target is not None and target.author_id in message.mentions else None
+    allowed = body.get("allowed_mentions")
+    return resolve(backend.world, channel, message.author_id, content, allowed=allowed, replied_to=answered)
+
+
+def _stickers(backend: Backend, body: Json) -> list[str]:
+    """Raises DiscordError 50081 for a sticker that no guild has."""
+    wanted = [str(sticker) for sticker in body.get("sticker_ids") or ()]
+    if any(sticker not in backend.world.stickers for sticker in wanted):
+        raise error(50081)
+    return wanted
 
 
 def _attachments(backend: Backend, body: Json, files: Iterable[Upload]) -> list[Json]:

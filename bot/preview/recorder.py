@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.preview.values import Json
 
-KEPT = 50_000
+KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

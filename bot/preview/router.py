@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from bot.preview.backend import Backend
 from bot.preview.errors import Problems, method_not_allowed, not_found
+from bot.preview.values import Json
 
 Auth = Literal["bot", "none"]
 
@@ -31,6 +32,20 @@ class Call:
     query: Mapping[str, str]
     body: Any
     files: Sequence[Upload] = ()
+
+    @property
+    def fields(self) -> Json:
+        """The body's fields; none when it is no JSON object."""
+        return self.body if isinstance(self.body, dict) else {}
+
+    def number(self, name: str, default: int, high: int) -> int:
+        """A query parameter from 0 to `high`. Raises DiscordError 50035."""
+        value = self.query.get(name, str(default))
+        if not (value.isdecimal() and value.isascii() and int(value) <= high):
+            problems = Problems()
+            problems.add((name,), "NUMBER_TYPE_MAX", f"int value should be between 0 and {high}.")
+            problems.raise_any()
+        return int(value)
 
     def __getitem__(self, name: str) -> str:
         return self.params[name]
@@ -68,9 +83,9 @@ class Router:
     """Finds the route of a path; literal segments win over parameters."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
-        self._routes: dict[int, list[Route]] = {}
+        self._routes: dict[tuple[int, str], list[Route]] = {}
         for route in sorted(routes, key=lambda route: route.template.count("{")):
-            self._routes.setdefault(len(route.segments), []).append(route)
+            self._routes.setdefault((len(route.segments), route.segments[0]), []).append(route)
         self._split = {route.template: route.segments for route in routes}
 
     def find(self, method: str, raw_path: str) -> tuple[Route, dict[str, str]]:
@@ -81,7 +96,7 @@ class Router:
         """
         path = [unquote(segment) for segment in raw_path.strip("/").split("/")]
         known_path = False
-        for route in self._routes.get(len(path), ()):
+        for route in self._routes.get((len(path), path[0]), ()):
             params = _match(self._split[route.template], path)
             if params is None:
                 continue

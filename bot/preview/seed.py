@@ -1,7 +1,8 @@
 """The first world: guilds, channels, roles and members, from a mapping (JSON) or the default one.
 
 A seed is `{"guilds": [{"name", "owner", "roles": [{"name", "permissions"}], "channels": [{"name", "topic"?,
-"overwrites"?}], "members": [{"name", "display"?, "roles"?, "bot"?}]}]}`; a name is one person in all guilds.
+"overwrites"?}], "members": [{"name", "display"?, "roles"?, "bot"?}],
+"stickers"?: [{"name", "tags"?}], "emojis"?: [{"name"}]}]}`; a name is one person in all guilds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from bot.preview.permissions import BOT, EVERYONE, P
 from bot.preview.snowflake import Snowflakes
-from bot.preview.values import Application, Channel, Guild, Json, Member, Role, User
+from bot.preview.values import Application, Channel, Emoji, Guild, Json, Member, Role, Sticker, User
 from bot.preview.world import World
 
 DEFAULT: Mapping[str, Any] = {
@@ -82,6 +83,11 @@ class _Builder:
             self._member(guild_id, person.id, [roles[name].id for name in member.get("roles", ())])
         if world.member(guild_id, owner.id) is None:
             self._member(guild_id, owner.id, [])
+        for sticker in seed.get("stickers", ()):
+            tags = sticker.get("tags", sticker["name"])
+            world.stickers.put(Sticker(id=self._ids.next(), guild_id=guild_id, name=sticker["name"], tags=tags))
+        for emoji in seed.get("emojis", ()):
+            world.emojis.put(Emoji(id=self._ids.next(), guild_id=guild_id, name=emoji["name"]))
         for place, channel in enumerate(seed["channels"]):
             self._channel(guild_id, channel, place, {name: role.id for name, role in roles.items()})
 

@@ -47,6 +47,7 @@ class Twin:
         rate_limits: bool = True,
         application_name: str = "Countersign",
     ) -> None:
+        self.data_dir = data_dir
         self._seed = seed
         self._name = application_name
         self._runner: web.AppRunner | None = None
@@ -93,7 +94,10 @@ class Twin:
 
     async def start(self, *, host: str = "127.0.0.1", port: int = 0) -> None:
         """Read the world and listen. Raises OSError when the port is taken or the data folder cannot be written,
-        and seed.SeedError when the seed cannot be used."""
+        seed.SeedError when the seed cannot be used, and ValueError for a host that is not this machine alone."""
+        if host not in ("127.0.0.1", "localhost"):
+            msg = "the twin has no passwords, so it listens on 127.0.0.1 only"
+            raise ValueError(msg)
         application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._guard])
         control = Control(
             self.backend, gateway=self.gateway, faults=self.faults, recorder=self.recorder, moved=self.advance
@@ -108,6 +112,7 @@ class Twin:
             await web.TCPSite(runner, host, port).start()
             self._open_world()
         except BaseException:
+            self.backend.world.close()
             await runner.cleanup()
             raise
         self._runner = runner
@@ -133,7 +138,12 @@ class Twin:
         world = self.backend.world
         world.load(self.backend.ids)
         if not world.bot_id:
-            seeds.build(world, self.backend.ids, self.clock.isoformat(), self._seed or seeds.DEFAULT, self._name)
+            seed = seeds.DEFAULT if self._seed is None else self._seed
+            joined_at = self.clock.isoformat()
+            seeds.build(
+                World(), Snowflakes(self.clock), joined_at, seed, self._name
+            )  # a bad seed leaves nothing on disk
+            seeds.build(world, self.backend.ids, joined_at, seed, self._name)
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -60,6 +60,27 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sticker:
+    id: str
+    guild_id: str
+    name: str
+    tags: str = ""
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emoji:
+    id: str
+    guild_id: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """How reactions name it."""
+        return f"{self.name}:{self.id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     guild_id: str
     user_id: str
@@ -111,6 +132,7 @@ class Message:
     embeds: Sequence[Json] = ()
     components: Sequence[Json] = ()
     attachments: Sequence[Json] = ()
+    stickers: Sequence[str] = ()
     mentions: Sequence[str] = ()
     mention_roles: Sequence[str] = ()
     mention_everyone: bool = False

@@ -6,7 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.preview.permissions import in_channel
-from bot.preview.values import DM, EPHEMERAL, Channel, Command, Guild, Json, Member, Message, Role, User, Webhook
+from bot.preview.values import (
+    DM,
+    EPHEMERAL,
+    Channel,
+    Command,
+    Emoji,
+    Guild,
+    Json,
+    Member,
+    Message,
+    Role,
+    Sticker,
+    User,
+    Webhook,
+)
 from bot.preview.world import World
 
 
@@ -140,8 +154,8 @@ def guild_object(world: World, guild: Guild) -> Json:
         "premium_progress_bar_enabled": False,
         "nsfw": False,
         "nsfw_level": 0,
-        "emojis": [],
-        "stickers": [],
+        "emojis": [guild_emoji(emoji) for emoji in world.emojis_of(guild.id)],
+        "stickers": [sticker_object(sticker) for sticker in world.stickers_of(guild.id)],
         "incidents_data": None,
     }
 
@@ -170,6 +184,9 @@ def message_object(world: World, message: Message, base_url: str, *, reader: str
         body["reactions"] = [
             _reaction(reader or world.bot_id, emoji, people) for emoji, people in message.reactions.items()
         ]
+    stickers = [sticker for sticker in map(world.stickers.get, message.stickers) if sticker]
+    if stickers:
+        body["sticker_items"] = [{"id": one.id, "name": one.name, "format_type": 1} for one in stickers]
     if message.webhook_id:
         body["webhook_id"] = message.webhook_id
     if message.application_id:
@@ -205,6 +222,24 @@ def emoji_object(emoji: str) -> Json:
     """`👀`, or `name:id` for a custom one."""
     name, _, snowflake = emoji.partition(":")
     return {"id": snowflake or None, "name": name}
+
+
+def guild_emoji(emoji: Emoji) -> Json:
+    shown = {"managed": False, "animated": False, "available": True, "require_colons": True}
+    return {"id": emoji.id, "name": emoji.name, "roles": [], **shown}
+
+
+def sticker_object(sticker: Sticker) -> Json:
+    return {
+        "id": sticker.id,
+        "name": sticker.name,
+        "tags": sticker.tags,
+        "description": sticker.description,
+        "type": 2,
+        "format_type": 1,
+        "available": True,
+        "guild_id": sticker.guild_id,
+    }
 
 
 def command_object(command: Command) -> Json:

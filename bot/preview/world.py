@@ -8,7 +8,20 @@ from typing import Any, Generic, TypeVar
 
 from bot.preview.snowflake import Snowflakes
 from bot.preview.store import Entry, Log
-from bot.preview.values import Application, Channel, Command, Guild, Interaction, Member, Message, Role, User, Webhook
+from bot.preview.values import (
+    Application,
+    Channel,
+    Command,
+    Emoji,
+    Guild,
+    Interaction,
+    Member,
+    Message,
+    Role,
+    Sticker,
+    User,
+    Webhook,
+)
 
 T = TypeVar("T")
 
@@ -98,6 +111,8 @@ class World:
         self.users = Table("user", User, log)
         self.guilds = Table("guild", Guild, log)
         self.roles = Table("role", Role, log)
+        self.stickers = Table("sticker", Sticker, log)
+        self.emojis = Table("emoji", Emoji, log)
         self.members = Table("member", Member, log, key=lambda m: member_key(m.guild_id, m.user_id))
         self.channels = Table("channel", Channel, log)
         self.messages = Messages(log)
@@ -115,6 +130,8 @@ class World:
             self.users,
             self.guilds,
             self.roles,
+            self.stickers,
+            self.emojis,
             self.members,
             self.channels,
             self.messages,
@@ -127,6 +144,7 @@ class World:
         """Read the log, then keep it open for what changes. Raises OSError when it cannot be written."""
         if self._log is None:
             return
+        self._log.lock()
         tables = {table.name: table for table in self._tables}
         for name, key, value in self._log.read():
             if name in tables:
@@ -138,7 +156,7 @@ class World:
         for application in self.applications:
             self.adopt(application)
         self.by_token = {interaction.token: interaction.id for interaction in self.interactions}
-        self._log.open(self._entries())
+        self._log.open(self._entries)
 
     def adopt(self, application: Application) -> None:
         """Make this application the one bot of the world."""
@@ -164,6 +182,12 @@ class World:
 
     def roles_of(self, guild_id: str) -> list[Role]:
         return [role for role in self.roles if role.guild_id == guild_id]
+
+    def stickers_of(self, guild_id: str) -> list[Sticker]:
+        return [sticker for sticker in self.stickers if sticker.guild_id == guild_id]
+
+    def emojis_of(self, guild_id: str) -> list[Emoji]:
+        return [emoji for emoji in self.emojis if emoji.guild_id == guild_id]
 
     def channels_of(self, guild_id: str) -> list[Channel]:
         return [channel for channel in self.channels if channel.guild_id == guild_id]

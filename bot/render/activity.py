@@ -25,20 +25,23 @@ _MARKS = {
 
 
 def activity(state: LoopState, started_at: dict[tuple[int, int], float]) -> discord.Embed | None:
-    """The embed for `state`, or None when no tool was called yet.
+    """The embed for `state`, or None when no call has begun yet (one that waits for a person has its card).
 
     `started_at` maps (iteration, index) of a running call to epoch seconds; Discord's own clock counts from there, so
     the seconds need no edits.
     """
+    if not state.history and not any(call.run for call in state.calls):
+        return None
+    open_lines = [_open_line(call, started_at) for call in state.open_calls]
+    room = max(MAX_LINES - len(open_lines), 1)
     lines = [
         _line(*_MARKS[entry.outcome], entry.name, entry.arguments, _seconds(entry.duration_ms))
-        for entry in state.history
+        for entry in state.history[-room:]
     ]
-    lines += [_open_line(call, started_at) for call in state.open_calls]
-    if not lines:
-        return None
-    if (earlier := len(lines) - MAX_LINES) > 0:
-        lines = [f"… {earlier} earlier", *lines[earlier:]]
+    lines += open_lines[:MAX_LINES]
+    left_out = len(state.history) + len(open_lines) - len(lines)
+    if left_out:
+        lines.insert(0, f"… and {left_out} more")
     return discord.Embed(colour=discord.Colour(0x5865F2), description="\n".join(lines))
 
 
@@ -72,4 +75,4 @@ def short_arguments(arguments: str) -> str:
 
 
 def _seconds(duration_ms: int) -> str:
-    return f"{duration_ms / 1000:.1f} s" if duration_ms else ""
+    return f"{duration_ms / 1000:.1f} s" if duration_ms >= 100 else ""

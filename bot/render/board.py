@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,6 +20,8 @@ from pipeline.journal import Deliveries, Delivery
 from pipeline.records import ApprovalAsked
 
 _log = structlog.get_logger()
+
+QUICK_S = 0.15
 
 
 class CardRuntime(Protocol):
@@ -62,8 +66,7 @@ class CardKeeper(Keeper):
     def message_deleted(self, message: str) -> None:
         """Somebody deleted a message on Discord: an open question is asked again."""
         if message == self._message:
-            self._message, self._shown = None, None
-            self._losses += 1
+            self._lose()
             self.changed()
 
     async def gave_up(self, why: str) -> None:
@@ -82,35 +85,58 @@ class CardKeeper(Keeper):
             return True
         if embeds == self._shown:
             return False
+        if subject.call.decision is not None and subject.call.finished is None:
+            await self._outcome_of_a_quick_call()
         priority = Priority.CARD if subject.call.finished is None else Priority.EDIT
         await self._parts.pacer.leave(
             self._place.channel, lambda: (priority, Kind.OTHER if self._message is None else Kind.EDIT)
         )
         try:
-            await self._send(embeds)
+            await self._send()
         except Refused as error:
             await self._fail(f"Discord did not take the approval card: {error}")
         return True
 
-    async def _send(self, embeds: tuple[discord.Embed, ...]) -> None:
-        view = approval_view(self._question) if self._subject().is_open else None
-        draft = Draft(embeds=embeds, view=view)
-        if self._message is None:
-            await self._post(draft)
-        else:
-            try:
-                await self._parts.outbox.edit(self._place, self._message, draft)
-            except MessageGone:
-                self._message, self._shown = None, None
-                self._losses += 1
-                return
-        self._shown = embeds
+    async def _outcome_of_a_quick_call(self) -> None:
+        """Wait a moment, unseen by people: a call that is done by then saves an edit, and edits are scarce."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(QUICK_S):
+                while self._subject().call.finished is None:
+                    await self._wake.wait()
+                    self._wake.clear()
 
-    async def _post(self, draft: Draft) -> None:
+    async def _send(self) -> None:
+        subject = self._subject()  # taken now: it may have been decided while the request waited
+        if self._message is None and not subject.is_open:
+            return
+        embeds = card(subject)
+        view = approval_view(self._question) if subject.is_open else None
+        draft = Draft(embeds=embeds, view=view)
+        if self._message is not None:
+            await self._edit(self._message, draft)
+        elif (found := await self._found()) is not None:
+            await self._posted(found)
+        else:
+            nonce = nonce_of(self._place.trigger, self._slot, self._losses)
+            created = await self._parts.outbox.create(self._place, draft, nonce=nonce, reply=False)
+            self._shown = embeds
+            await self._posted(created)
+
+    async def _edit(self, message: str, draft: Draft) -> None:
+        try:
+            await self._parts.outbox.edit(self._place, message, draft)
+            self._shown = draft.embeds
+        except MessageGone:
+            self._lose()
+
+    def _lose(self) -> None:
+        self._message, self._shown = None, None
+        self._losses += 1
+
+    async def _posted(self, message: str) -> None:
+        self._message = message
         turn, approval = self._place.trigger, self._question.approval
         nonce = nonce_of(turn, self._slot, self._losses)
-        message = await self._found() or await self._parts.outbox.create(self._place, draft, nonce=nonce, reply=False)
-        self._message = message
         delivery = Delivery(turn=turn, slot=self._slot, nonce=nonce, message=message)
         await self._parts.deliveries.put(delivery)
         await self._parts.runtime.card_posted(turn, approval, message)

@@ -34,7 +34,7 @@ class CardSubject:
     """A card's call in the turn that it belongs to.
 
     `deciders` says in words who may decide; `waiting` is how many messages queue behind this turn; `closed`: the turn
-    has ended; `superseded`: a newer card asks about the same call.
+    has ended; `superseded`: a newer card asks about the same call; `waits`: an earlier call has to finish first.
     """
 
     started: TurnStarted
@@ -43,6 +43,7 @@ class CardSubject:
     waiting: int = 0
     closed: bool = False
     superseded: bool = False
+    waits: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -87,12 +88,14 @@ def _title(subject: CardSubject, name: str) -> str:
 
 
 def _description(subject: CardSubject, status: str) -> str:
-    room = EMBED_DESCRIPTION - units(status) - 1
+    """`status` and the box. What fits while the card is open fits ever after: later words give way, not the box."""
     arguments = subject.call.call.arguments
+    needed = units(_why(subject.call))
     for compact in (False, True):
         box = boxed_json(exact_json(arguments, compact=compact))
-        if units(box) <= room:
-            return f"{status}\n{box}"
+        room = EMBED_DESCRIPTION - units(box) - 1
+        if room >= needed:
+            return f"{clip(status, room)}\n{box}"
     raise DoesNotFit(
         f"the arguments are too long to be shown whole on an approval card ({len(arguments)} characters), and nobody "
         "may approve what they cannot read. Split the work into smaller calls, of at most about 3000 characters each."
@@ -105,7 +108,7 @@ def _status(subject: CardSubject) -> tuple[discord.Colour, str]:
     if subject.is_open:
         return _OPEN, _why(call)
     if call.decision is not None:
-        return _decided(call, call.decision)
+        return _decided(subject, call.decision)
     if subject.superseded:
         return _QUIET, "Closed: a newer card asks about this call."
     return _QUIET, "Closed: the turn ended before anybody decided."
@@ -119,12 +122,12 @@ def _why(call: CallState) -> str:
     return "This changes things, so a person decides first. Exactly this would run:"
 
 
-def _decided(call: CallState, decision: Decided) -> tuple[discord.Colour, str]:
+def _decided(subject: CardSubject, decision: Decided) -> tuple[discord.Colour, str]:
     by = f"<@{decision.by}> ({inline(decision.name, 80)})" if decision.by else inline(decision.name, 80)
     match decision.verdict:
         case Verdict.APPROVE:
-            colour, outcome = _outcome(call)
-            return colour, f"**Approved** by {by} · {outcome}"
+            colour, outcome = _outcome(subject)
+            return colour, f"**Approved** by {by}{outcome}"
         case Verdict.DENY:
             return _BAD, f"**Denied** by {by}. It was not run."
         case Verdict.DENY_WITH_REASON:
@@ -137,25 +140,26 @@ def _decided(call: CallState, decision: Decided) -> tuple[discord.Colour, str]:
             return _QUIET, "Closed: this question could not be asked."
 
 
-def _outcome(call: CallState) -> tuple[discord.Colour, str]:
-    if call.finished is None:
-        return (_GOOD, "running") if call.run > _runs_before(call) else (_GOOD, "waits for an earlier call")
-    match call.finished.outcome:
+def _outcome(subject: CardSubject) -> tuple[discord.Colour, str]:
+    """What became of an approved call. That it runs is shown by the turn's activity: an edit less for a quick one."""
+    finished = subject.call.finished
+    if finished is None:
+        return _GOOD, " · waits for an earlier call" if subject.waits else ""
+    match finished.outcome:
         case Outcome.OK:
-            return _GOOD, f"done in {call.finished.duration_ms / 1000:.1f} s"
+            return (
+                _GOOD,
+                f" · done in {finished.duration_ms / 1000:.1f} s" if finished.duration_ms >= 100 else " · done",
+            )
         case Outcome.ERROR:
-            lines = call.finished.content.strip().splitlines() or ["no message"]
-            return _BAD, f"failed: {inline(lines[0], 300)}"
+            lines = finished.content.strip().splitlines() or ["no message"]
+            return _BAD, f" · failed: {inline(lines[0], 300)}"
         case Outcome.UNKNOWN:
-            return _QUIET, "its outcome is unknown"
+            return _QUIET, " · its outcome is unknown"
         case Outcome.CANCELLED:
-            return _QUIET, "stopped while it ran"
+            return _QUIET, " · stopped while it ran"
         case Outcome.DENIED | Outcome.NOT_RUN:
-            return _QUIET, "not run: the turn ended first"
-
-
-def _runs_before(call: CallState) -> int:
-    return 0 if call.question is None else call.question.run
+            return _QUIET, " · not run: the turn ended first"
 
 
 def _preview(diff: str, room: int) -> str:

@@ -12,12 +12,15 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import partial
 
 PER_SECOND = 40
-EDITS_PER_WINDOW = 5
+EDITS_PER_WINDOW = 4  # one less than Discord allows: discord.py holds back the answer to the request that is the last
 WINDOW_S = 5.0
-TEXT_EDIT_SPACING_S = 1.05
+TEXT_EDIT_SPACING_S = 1.2
 REACTION_SPACING_S = 0.3
+LATE_S = 0.05
+BURST_S = 0.2  # a fifth of the requests of a second at most: a busy machine sends late, and late ones add up
 _SWEEP_AT = 512
 
 
@@ -28,6 +31,7 @@ class Priority(IntEnum):
     CARD = 1
     FIRST = 2
     EDIT = 3
+    TYPING = 4
 
 
 class Kind(IntEnum):
@@ -77,6 +81,7 @@ class _Waiter:
 
 class Pacer:
     """Lets requests leave: fewer than `per_second` in any second, the most urgent first, edits at a channel's pace.
+    Typing takes at most half of them, so that there is always room for a text.
 
     `time` and `call_at` are the event loop's, unless a test brings its own clock.
     """
@@ -121,10 +126,11 @@ class Pacer:
         while self._left and self._left[0] <= now - 1.0:
             self._left.popleft()
         asked = sorted(((*waiter.urgency(), waiter.number, waiter) for waiter in self._waiting), key=lambda a: a[:3])
-        for _, kind, _, waiter in asked:
+        for priority, kind, _, waiter in asked:
             if waiter.may_go.done():
                 continue
-            free = self._left[0] + 1.0 if len(self._left) >= self._per_second - 1 else now
+            most = self._per_second // 2 if priority is Priority.TYPING else self._per_second - 1
+            free = max(now, self._freed(most, 1.0), self._freed(max(self._per_second // 5, 1), BURST_S))
             free = max(free, self._channel(waiter.channel).free_at(kind, now))
             if free > now:
                 wake_at = free if wake_at is None else min(wake_at, free)
@@ -135,10 +141,17 @@ class Pacer:
             waiter.may_go.set_result(None)
         if wake_at is not None and (self._timer_at is None or wake_at < self._timer_at):
             self._timer_at = wake_at
-            self._call_at(wake_at, self._on_timer)
+            self._call_at(wake_at, partial(self._on_timer, wake_at))
 
-    def _on_timer(self) -> None:
+    def _freed(self, most: int, window_s: float) -> float:
+        """When fewer than `most` requests have left within `window_s`."""
+        return self._left[-most] + window_s if len(self._left) >= most else 0.0
+
+    def _on_timer(self, due: float) -> None:
         self._timer_at = None
+        now = self._time()
+        if now - due > LATE_S:  # the loop was held up: what was let go just before it leaves only now
+            self._left = deque(now if left >= due - BURST_S else left for left in self._left)
         self.nudge()
 
     def _channel(self, channel: str) -> _Channel:

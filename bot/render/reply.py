@@ -75,15 +75,15 @@ class ReplyEditor(Keeper):
         self._place = Place(channel=started.channel, guild=started.guild, trigger=started.turn)
         self._memory: _Memory | None = None
         self._searched = False
+        self._following: Post | str | None = None
         self._asked: Urgency | None = None
-        self._next_is_edit = False
-        self._text_is_shown = False
+        self._looked_at = (0, False)
         self._typing: asyncio.Task[None] | None = None
 
     def changed(self) -> None:
         super().changed()
-        if self._asked is not None and self._asked != self._urgency():
-            self._pacer.nudge()
+        if self._asked is not None and self._looked_at != (self._view.seq, self._view.speaks):
+            self._look_again()
         if self._shall_type() and self._typing is None:
             self._typing = asyncio.get_running_loop().create_task(self._type())
 
@@ -110,10 +110,9 @@ class ReplyEditor(Keeper):
 
     async def step(self) -> bool:
         memory = self._memory = self._memory or await self._remembered()
-        following = self._next(memory)
-        if following is None:
+        self._following = self._next(memory)
+        if self._following is None:
             return False
-        self._next_is_edit = isinstance(following, Post) and following.slot in memory.shown
         await self._pacer.leave(self._place.channel, self._noted_urgency)
         self._asked = None
         match self._next(memory):  # the text is taken now: it may have grown while the request waited
@@ -128,23 +127,41 @@ class ReplyEditor(Keeper):
         return True
 
     def _next(self, memory: _Memory) -> Post | str | None:
-        """The first message that is not as it should be, or the slot of one that should not be there."""
+        """What to do first: the first message whose text is not there, then one whose rider is not right, then the slot
+        of one that should not be there."""
         wanted = {post.slot: post for post in self._layout.posts(self._view)}
-        for slot, post in wanted.items():
-            if slot not in memory.shown or memory.shown[slot].post != post:
+        wrong = [post for post in wanted.values() if not self._is_there(memory, post)]
+        for post in wrong:
+            shown = memory.shown.get(post.slot)
+            if shown is None or shown.post is None or shown.post.content != post.content:
                 return post
-        return next((slot for slot in memory.shown if slot not in wanted), None)
+        return wrong[0] if wrong else next((slot for slot in memory.shown if slot not in wanted), None)
+
+    def _is_there(self, memory: _Memory, post: Post) -> bool:
+        return post.slot in memory.shown and memory.shown[post.slot].post == post
+
+    def _look_again(self) -> None:
+        """A request waits, and what it is for may have become something more urgent."""
+        self._following = self._next(self._memory or _Memory())
+        if self._asked != self._noted_urgency():
+            self._pacer.nudge()
 
     def _urgency(self) -> Urgency:
         """Only edits of a text that goes on are spaced out; a first and a last text go as soon as Discord allows."""
-        kind = Kind.EDIT if self._next_is_edit else Kind.OTHER
+        post = self._following
+        if self._memory is None or not isinstance(post, Post):
+            return Priority.EDIT, Kind.OTHER
+        shown = self._memory.shown.get(post.slot)
+        before = None if shown is None or shown.post is None else shown.post.content
+        kind = Kind.OTHER if shown is None else Kind.EDIT
         if self._view.is_over:
-            return Priority.FINAL, kind
-        if self._view.has_text and not self._text_is_shown:
+            return Priority.EDIT if before == post.content else Priority.FINAL, kind
+        if post.content and not before:
             return Priority.FIRST, kind
-        return Priority.EDIT, Kind.TEXT_EDIT if self._next_is_edit else Kind.OTHER
+        return Priority.EDIT, Kind.OTHER if shown is None else Kind.TEXT_EDIT
 
     def _noted_urgency(self) -> Urgency:
+        self._looked_at = (self._view.seq, self._view.speaks)
         self._asked = self._urgency()
         return self._asked
 
@@ -161,7 +178,6 @@ class ReplyEditor(Keeper):
                 self._refused(memory, post)
                 return
             memory.shown[post.slot] = _Shown(message=message, post=post)
-            self._text_is_shown = self._text_is_shown or bool(post.content)
         delivery = Delivery(turn=self._view.state.turn, slot=post.slot, nonce=nonce, message=message)
         await self._deliveries.put(delivery)
 
@@ -174,7 +190,6 @@ class ReplyEditor(Keeper):
             self._refused(memory, post)
         else:
             shown.post = post
-            self._text_is_shown = self._text_is_shown or bool(post.content)
 
     async def _remove(self, memory: _Memory, slot: str) -> None:
         gone = memory.shown.pop(slot)
@@ -233,7 +248,7 @@ class ReplyEditor(Keeper):
     async def _type(self) -> None:
         try:
             while self._shall_type():
-                await self._pacer.leave(self._place.channel, lambda: (Priority.EDIT, Kind.OTHER))
+                await self._pacer.leave(self._place.channel, lambda: (Priority.TYPING, Kind.OTHER))
                 if self._shall_type():
                     await self._outbox.type(self._place)
                     await asyncio.sleep(TYPING_EVERY_S)

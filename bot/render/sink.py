@@ -173,6 +173,7 @@ class DiscordSink:
                 waiting=len(self._bound.queued(started.channel)),
                 closed=view.is_over,
                 superseded=view.is_superseded(call),
+                waits=view.waits_behind(call),
             )
 
         return subject

@@ -63,14 +63,24 @@ class TurnView:
     def waits_for_people(self) -> bool:
         return not self.is_over and any(call.awaits_decision for call in self.state.open_calls[:1])
 
+    def waits_behind(self, approved: CallState) -> bool:
+        """Whether an earlier call of the same pass has to finish first."""
+        before = (call for call in self.state.open_calls if call.iteration == approved.iteration)
+        return any(call.index < approved.index for call in before)
+
     def is_superseded(self, asked: CallState) -> bool:
         """Whether a newer card asks about the same call."""
         key = (asked.iteration, asked.index)
         return any((call.iteration, call.index) == key and call.asked > asked.asked for call in self.cards.values())
 
     @property
+    def speaks(self) -> bool:
+        """The pass that is not committed yet has visible text."""
+        return any(not text.isspace() for text in self._live)
+
+    @property
     def has_text(self) -> bool:
-        return any(not text.isspace() for text in self._live) or any(p.text.strip() for p in self.state.passes)
+        return self.speaks or any(finished.text.strip() for finished in self.state.passes)
 
     @property
     def live(self) -> str:

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from tests.bench.table import Row, print_table
 
-PARTS = ("loop", "adapters", "tools", "delivery", "many")
+PARTS = ("loop", "adapters", "parts", "twin", "tools", "start", "delivery", "many")
 
 
 async def main(names: list[str]) -> int:

@@ -113,6 +113,13 @@ def test_what_does_not_fit_whole_is_refused_with_a_sentence() -> None:
         card(subject(json.dumps({"command": "x" * 6000 + " rm -rf"})))
 
 
+def test_a_card_that_fitted_while_it_was_open_fits_with_any_decision() -> None:
+    arguments = json.dumps({"text": "x" * 3980})
+    assert "x" * 3980 in described(subject(arguments))
+    shown = decided(Verdict.DENY_WITH_REASON, "no " * 300)
+    assert "x" * 3980 in described(replace(shown, call=replace(shown.call, call=subject(arguments).call.call)))
+
+
 def test_a_call_that_fits_only_on_one_line_is_shown_on_one_line() -> None:
     arguments = json.dumps({"items": list(range(700))})
     assert json.loads(parse_card(card(subject(arguments))[0])) == json.loads(arguments)
@@ -142,7 +149,7 @@ def test_a_question_after_an_interruption_says_that_it_may_have_taken_effect() -
         (Verdict.DENY_WITH_REASON, "**Denied** by <@9> (owner): too risky"),
         (Verdict.EXPIRED, "**Expired**"),
         (Verdict.SKIP, "**Skipped** by <@9> (owner)"),
-        (Verdict.APPROVE, "**Approved** by <@9> (owner) · waits for an earlier call"),
+        (Verdict.APPROVE, "**Approved** by <@9> (owner)\n"),
     ],
 )
 def test_a_decided_card_says_how(verdict: Verdict, words: str) -> None:
@@ -158,7 +165,7 @@ def test_a_decided_card_says_how(verdict: Verdict, words: str) -> None:
 def test_the_outcome_is_written_on_the_card(outcome: Outcome, words: str) -> None:
     approved = decided(Verdict.APPROVE)
     running = replace(approved.call, run=1)
-    assert "running" in described(replace(approved, call=running))
+    assert "waits for an earlier call" in described(replace(approved, waits=True))
     content = "no such file\nsecond line"
     finished = ToolFinished(iteration=0, index=0, run=1, outcome=outcome, content=content, duration_ms=1500)
     assert words in described(replace(approved, call=replace(running, finished=finished)))

@@ -83,6 +83,16 @@ async def test_without_an_allowed_role_nothing_starts(twin: Twin, tmp_path: Path
         assert model.requests == []
 
 
+async def test_somebody_with_an_allowed_role_may_start(twin: Twin, tmp_path: Path) -> None:
+    async with ControlClient(twin.url) as control:
+        roles = (await control.world())["guilds"][0]["roles"]
+    approver = next(role["id"] for role in roles if role["name"] == "Approver")
+    choices = Choices(admission=Admission(allowed_roles=frozenset({approver})))
+    async with full_bot(twin, tmp_path, script(Say(text=("Hi",))), choices) as bot:
+        await bot.say("hello", author="alice")
+        await bot.until_reply("Hi")
+
+
 async def test_a_picture_reaches_a_model_that_sees(twin: Twin, tmp_path: Path) -> None:
     model = script(Say(text=("A dot",)))
     async with full_bot(twin, tmp_path, model) as bot:
@@ -100,11 +110,13 @@ async def test_a_second_message_waits_with_a_mark_until_the_first_is_answered(tw
     async with full_bot(twin, tmp_path, model) as bot:
         await bot.say("first")
         await bot.until_reply("One")
-        waiting = await bot.say("second", author="bob")
-        await bot.control.until_message("general", lambda m: m["id"] == waiting["id"] and m.get("reactions"))
-        gate.set()
+        async with bot.control.expect(lambda event: event["type"] == "reaction_add") as marked:
+            waiting = await bot.say("second", author="bob")
+        assert (await marked)["message_id"] == waiting["id"]
+        async with bot.control.expect(lambda event: event["type"] == "reaction_remove") as unmarked:
+            gate.set()
+        assert (await unmarked)["message_id"] == waiting["id"]
         await bot.until_reply("Two")
-        await bot.control.until_message("general", lambda m: m["id"] == waiting["id"] and not m.get("reactions"))
 
 
 async def test_a_full_queue_is_said_once(twin: Twin, tmp_path: Path) -> None:

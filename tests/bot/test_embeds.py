@@ -81,7 +81,7 @@ def test_each_call_is_a_line_with_its_state() -> None:
 
 @given(st.lists(st.tuples(HOSTILE, HOSTILE), min_size=1, max_size=30))
 def test_the_activity_stays_small_whatever_a_model_calls(calls: list[tuple[str, str]]) -> None:
-    embed = activity(_turn_with(tuple(calls)), {})
+    embed = activity(apply(_turn_with(tuple(calls)), ToolStarted(iteration=0, index=0, run=1)), {})
     assert embed is not None and len(embed) <= 3000
     assert len((embed.description or "").splitlines()) <= 13
 

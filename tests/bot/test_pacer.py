@@ -7,6 +7,8 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 
+import pytest
+
 from bot.render.pacer import Kind, Pacer, Priority
 
 
@@ -100,13 +102,13 @@ async def test_a_card_need_not_wait_for_the_pace_of_the_text() -> None:
     assert requests.left == [("text", 0.0), ("card", 0.0)]
 
 
-async def test_a_channel_has_at_most_five_edits_in_five_seconds() -> None:
+async def test_a_channel_has_at_most_four_edits_in_five_seconds() -> None:
     requests = Requests()
-    for number in range(6):
+    for number in range(5):
         await requests.ask(str(number), Priority.CARD, kind=Kind.EDIT)
-    assert len(requests.left) == 5
+    assert len(requests.left) == 4
     await requests.clock.advance(10)
-    assert requests.left[-1] == ("5", 5.0)
+    assert requests.left[-1] == ("4", 5.0)
 
 
 async def test_a_cancelled_request_takes_no_place() -> None:
@@ -127,3 +129,31 @@ async def test_what_waits_can_become_more_urgent() -> None:
     requests.pacer.nudge()
     await settled()
     assert requests.left == [("before", 0.0), ("text", 0.0)]
+
+
+async def test_reactions_of_a_channel_are_spaced_out() -> None:
+    requests = Requests()
+    for number in range(2):
+        await requests.ask(str(number), Priority.EDIT, kind=Kind.REACTION)
+    await requests.clock.advance(1.0)
+    assert requests.left == [("0", 0.0), ("1", pytest.approx(0.3))]
+
+
+async def test_typing_leaves_room_for_texts() -> None:
+    requests = Requests(per_second=10)
+    for number in range(9):
+        await requests.ask(f"typing {number}", Priority.TYPING)
+    await requests.clock.advance(0.7)
+    await requests.ask("text", Priority.FIRST)
+    assert len(requests.left) == 6 and requests.left[-1] == ("text", pytest.approx(0.7))
+    await requests.clock.advance(3)
+    assert len(requests.left) == 10
+
+
+async def test_requests_do_not_leave_all_at_once() -> None:
+    requests = Requests()
+    for number in range(39):
+        await requests.ask(str(number), Priority.EDIT, channel=str(number))
+    assert len(requests.left) == 8
+    await requests.clock.advance(1.0)
+    assert len(requests.left) == 39

@@ -1,4 +1,4 @@
-"""Buttons, selects, modals and commands, answered by a real discord.py client."""
+"""Buttons, selects and modals, answered by a real discord.py client."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import asyncio
 import io
 from typing import Any
 
+import aiohttp
 import discord
 import pytest
-from discord import app_commands
 
 from bot.preview.server import Twin
 from tests.support.control import ControlClient, Refused
@@ -163,6 +163,14 @@ async def test_the_token_lives_for_fifteen_minutes(bot: Bot, twin: Twin, control
     assert caught.value.code == 50027
 
 
+async def test_a_token_that_nobody_has_is_an_unknown_webhook(bot: Bot) -> None:
+    async with aiohttp.ClientSession() as session:
+        hook = discord.Webhook.partial(bot.application_id or 0, "made-up", session=session)
+        with pytest.raises(discord.NotFound) as caught:
+            await hook.send("x")
+    assert caught.value.code == 10015
+
+
 async def test_what_a_person_cannot_press_is_refused(bot: Bot, control: ControlClient) -> None:
     message = await ask(bot, buttons("Go", disabled=True))
     with pytest.raises(Refused, match="disabled"):
@@ -242,71 +250,6 @@ async def test_an_answer_may_carry_embeds_files_and_buttons(bot: Bot, control: C
     assert (await control.click(first, "alice", "Next"))["kind"] == "message"
     with pytest.raises(Refused, match="no message"):
         await control.click(first, "bob", "Next")
-
-
-async def with_commands(bot: Bot) -> None:
-    @bot.tree.command(description="Greets somebody")
-    async def greet(press: Press, who: discord.Member, times: app_commands.Range[int, 1, 3] = 1) -> None:
-        await press.response.send_message("hi " * times + who.name)
-
-    group = app_commands.Group(name="audit", description="The log")
-
-    @group.command(description="Shows it")
-    async def show(press: Press, kind: str = "all") -> None:
-        await press.response.defer(ephemeral=True)
-        await press.edit_original_response(content=f"audit of {kind}")
-
-    @bot.tree.command(description="For managers")
-    @app_commands.default_permissions(manage_guild=True)
-    @app_commands.guild_only()
-    async def secret(press: Press) -> None:
-        await press.response.send_message("secret", ephemeral=True)
-
-    bot.tree.add_command(group)
-    await bot.tree.sync()
-
-
-async def test_a_command_takes_typed_options(bot: Bot, control: ControlClient) -> None:
-    await with_commands(bot)
-    answer = await control.command("general", "alice", "greet", who="bob", times=2)
-    assert answer["message"]["content"] == "hi hi bob"
-    assert answer["message"]["interaction_metadata"]["user"]["username"] == "alice"
-    for options, why in (
-        ({}, "required"),
-        ({"who": "bob", "times": 4}, "between"),
-        ({"who": "bob", "x": 1}, "no option"),
-    ):
-        with pytest.raises(Refused, match=why):
-            await control.command("general", "alice", "greet", **options)
-
-
-async def test_a_subcommand_has_spaces_in_its_name(bot: Bot, control: ControlClient) -> None:
-    await with_commands(bot)
-    seen = lambda event: event["type"] == "ephemeral_update"  # noqa: E731
-    async with control.expect(seen) as filled:
-        assert (await control.command("ops", "alice", "audit show", kind="mine"))["kind"] == "deferred"
-    assert (await filled)["message"]["content"] == "audit of mine"
-    with pytest.raises(Refused, match="no command"):
-        await control.command("ops", "alice", "nothing")
-
-
-async def test_a_command_is_offered_only_to_those_who_may_use_it(bot: Bot, control: ControlClient) -> None:
-    await with_commands(bot)
-    assert (await control.command("ops", "owner", "secret"))["kind"] == "message"
-    with pytest.raises(Refused, match="bob may not use"):
-        await control.command("ops", "bob", "secret")
-    with pytest.raises(Refused, match="not offered here"):
-        await control.command("@owner", "owner", "secret")
-
-
-async def test_commands_keep_their_ids_when_they_are_synced_again(bot: Bot, control: ControlClient) -> None:
-    await with_commands(bot)
-    before = {command.name: command.id for command in await bot.tree.fetch_commands()}
-    bot.tree.remove_command("secret")
-    await bot.tree.sync()
-    after = {command.name: command.id for command in await bot.tree.fetch_commands()}
-    assert after == {name: before[name] for name in ("greet", "audit")}
-    assert {command["name"] for command in (await control.world())["commands"]} == set(after)
 
 
 async def test_a_press_while_the_bot_resumes_is_not_lost(

@@ -9,9 +9,11 @@ import io
 import discord
 import pytest
 
+from bot.preview.seed import DEFAULT
 from bot.preview.server import Twin
 from tests.support.control import ControlClient
-from tests.support.discord_bot import Bot
+from tests.support.discord_bot import Bot, running
+from tests.support.twin import MakeTwin
 
 MESSAGES, MESSAGE = "/channels/{channel_id}/messages", "/channels/{channel_id}/messages/{message_id}"
 
@@ -164,6 +166,28 @@ async def test_reactions_go_both_ways(bot: Bot, control: ControlClient) -> None:
     assert caught.value.code == 10014
 
 
+async def test_stickers_and_custom_emojis_are_those_of_the_guild(
+    make_twin: MakeTwin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guild = {**DEFAULT["guilds"][0], "stickers": [{"name": "wave", "tags": "👋"}], "emojis": [{"name": "party"}]}
+    twin = await make_twin(rate_limits=False, seed={"guilds": [guild]})
+    intents = discord.Intents(guilds=True, messages=True, expressions=True)
+    async with running(twin, monkeypatch, intents=intents) as bot, ControlClient(twin.url) as control:
+        [sticker], [emoji] = bot.guilds[0].stickers, bot.guilds[0].emojis
+        message = await bot.channel("general").send(stickers=[sticker])
+        await message.add_reaction(emoji)
+        [shown] = await control.messages("general")
+        assert [one["name"] for one in shown["sticker_items"]] == ["wave"]
+        assert shown["reactions"][0]["emoji"] == {"id": str(emoji.id), "name": "party"}
+        assert (await bot.guilds[0].fetch_sticker(sticker.id)).name == "wave"
+        with pytest.raises(discord.HTTPException) as caught:
+            await bot.channel("general").send(stickers=[discord.Object(1)])  # type: ignore[list-item]
+        assert caught.value.code == 50081
+        with pytest.raises(discord.HTTPException) as caught:
+            await message.add_reaction("<:other:123456>")
+        assert caught.value.code == 10014
+
+
 async def test_a_webhook_speaks_under_its_own_name(bot: Bot, control: ControlClient) -> None:
     await control.say("general", "", "deployed", webhook="CI")
     heard = await bot.hear()
@@ -207,6 +231,16 @@ async def test_a_thread_takes_messages_until_it_is_locked(bot: Bot, control: Con
     with pytest.raises(discord.HTTPException) as caught:
         await thread.send("no")
     assert caught.value.code == 50083
+
+
+async def test_a_system_message_cannot_be_edited(bot: Bot) -> None:
+    channel = bot.channel("general")
+    await channel.create_thread(name="alone", type=discord.ChannelType.public_thread)
+    note = await anext(channel.history(limit=1))
+    assert note.type is discord.MessageType.thread_created
+    with pytest.raises(discord.HTTPException) as caught:
+        await note.edit(content="no")
+    assert caught.value.code == 50021
 
 
 async def test_a_direct_message_has_no_guild(bot: Bot, control: ControlClient) -> None:

@@ -10,7 +10,6 @@ from playwright.async_api import expect
 from tests.support.page_stage import Stage
 from tests.support.raw_bot import button, row
 
-pytest_plugins = ["tests.support.browser", "tests.support.page_stage"]
 pytestmark = pytest.mark.browser
 
 
@@ -140,6 +139,36 @@ async def test_another_channel_is_marked_unread_until_it_is_opened(stage: Stage)
     await expect(stage.content("over here")).to_be_visible()
     await expect(link).not_to_have_class(re.compile("unread"))
     await expect(stage.box("Message #ops")).to_be_visible()
+
+
+async def test_a_thread_is_linked_from_its_message_and_listed_under_its_channel(stage: Stage) -> None:
+    message = await stage.say("alice", "a long story")
+    await stage.show()
+    path = f"/channels/{message['channel_id']}/messages/{message['id']}/threads"
+    thread = await stage.bot.rest("POST", path, {"name": "details"})
+    await stage.bot.post(thread["id"], "inside")
+    await stage.message(message).get_by_role("link", name="details").click()
+    await expect(stage.content("inside")).to_be_visible()
+    listed = stage.tab.get_by_role("navigation", name="Channels").get_by_role("link", name="details")
+    await expect(listed).to_have_attribute("aria-current", "page")
+
+
+async def test_a_direct_message_of_the_bot_counts_as_unread_for_its_person_only(stage: Stage) -> None:
+    await stage.show("alice")
+    channel = await stage.bot.rest("POST", "/users/@me/channels", {"recipient_id": stage.people["alice"]})
+    await stage.bot.post(channel["id"], "psst")
+    link = stage.tab.get_by_role("navigation", name="Channels").get_by_role("link", name="Countersign")
+    await expect(link.locator(".badge")).to_have_text("1")
+    await link.click()
+    await expect(stage.content("psst")).to_be_visible()
+    await expect(link.locator(".badge")).to_have_count(0)
+
+
+async def test_typing_anywhere_goes_to_the_box(stage: Stage) -> None:
+    await stage.show()
+    await stage.tab.get_by_role("heading", name="general", exact=True).click()
+    await stage.tab.keyboard.type("abc")
+    await expect(stage.box()).to_have_value("abc")
 
 
 async def test_the_log_follows_the_end_only_for_a_reader_who_is_there(stage: Stage) -> None:

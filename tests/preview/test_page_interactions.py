@@ -8,7 +8,6 @@ from playwright.async_api import expect
 from tests.support.page_stage import Stage
 from tests.support.raw_bot import MODAL, UPDATE, Json, button, row, says
 
-pytest_plugins = ["tests.support.browser", "tests.support.page_stage"]
 pytestmark = pytest.mark.browser
 
 EPHEMERAL = 64

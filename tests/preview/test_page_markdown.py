@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from playwright.sync_api import Page, Route, sync_playwright
+from playwright.sync_api import Page
 
-import bot.preview
-
-pytest_plugins = ["tests.support.browser"]
 pytestmark = pytest.mark.browser
 
-PAGE = Path(bot.preview.__file__).parent / "page"
 MARKS = [
     "*",
     "**",
@@ -128,28 +122,6 @@ def mention(text: str, *, user: str = "") -> str:
     return f'<span class="mention"{marked}>{text}</span>'
 
 
-@pytest.fixture(scope="module")
-def rendering(browser_process: str) -> Iterator[Page]:
-    """A tab that has the page's files on an origin of its own; it needs no event loop of the test's."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.connect_over_cdp(browser_process)
-        context = browser.new_context()
-        page = context.new_page()
-        page.route("http://127.0.0.1/**", serve)
-        page.goto("http://127.0.0.1/empty")
-        yield page
-        context.close()
-        browser.close()
-
-
-def serve(route: Route) -> None:
-    name = route.request.url.rsplit("/", 1)[-1]
-    if name == "empty":
-        route.fulfill(body="<!doctype html>", content_type="text/html")
-    else:
-        route.fulfill(path=PAGE / name)
-
-
 def render(page: Page, text: str) -> Any:
     return page.evaluate(RENDER, text)
 
@@ -171,8 +143,8 @@ def render(page: Page, text: str) -> Any:
         ("<:wave:123>", '<span class="emoji-name" title=":wave:">:wave:</span>'),
     ],
 )
-def test_marks_inside_a_line_are_discords(rendering: Page, text: str, html: str) -> None:
-    assert render(rendering, text)["html"] == f"<span>{html}</span>"
+def test_marks_inside_a_line_are_discords(page_modules: Page, text: str, html: str) -> None:
+    assert render(page_modules, text)["html"] == f"<span>{html}</span>"
 
 
 @pytest.mark.parametrize(
@@ -191,8 +163,8 @@ def test_marks_inside_a_line_are_discords(rendering: Page, text: str, html: str)
         ("```never closed", "<span>```never closed</span>"),
     ],
 )
-def test_blocks_are_discords(rendering: Page, text: str, html: str) -> None:
-    bare = re.sub(r' (?:class|tabindex|aria-label)="[^"]*"', "", render(rendering, text)["html"])
+def test_blocks_are_discords(page_modules: Page, text: str, html: str) -> None:
+    bare = re.sub(r' (?:class|tabindex|aria-label)="[^"]*"', "", render(page_modules, text)["html"])
     assert bare == html
 
 
@@ -205,8 +177,8 @@ def test_blocks_are_discords(rendering: Page, text: str, html: str) -> None:
         ("<https://example.org/z>", "https://example.org/z"),
     ],
 )
-def test_links_lead_where_they_say(rendering: Page, text: str, href: str) -> None:
-    attributes = [tuple(one) for one in render(rendering, text)["attributes"]]
+def test_links_lead_where_they_say(page_modules: Page, text: str, href: str) -> None:
+    attributes = [tuple(one) for one in render(page_modules, text)["attributes"]]
     assert ("href", href) in attributes
     assert ("rel", "noopener noreferrer") in attributes
 
@@ -214,8 +186,8 @@ def test_links_lead_where_they_say(rendering: Page, text: str, href: str) -> Non
 @pytest.mark.parametrize(
     "text", ["[x](javascript:alert(1))", "javascript:alert(1)", "[x](data:text/html,a)", "<javascript:a>"]
 )
-def test_only_web_addresses_become_links(rendering: Page, text: str) -> None:
-    assert render(rendering, text)["html"] == f"<span>{escape(text, quote=False)}</span>"
+def test_only_web_addresses_become_links(page_modules: Page, text: str) -> None:
+    assert render(page_modules, text)["html"] == f"<span>{escape(text, quote=False)}</span>"
 
 
 @pytest.mark.parametrize(
@@ -228,24 +200,24 @@ def test_only_web_addresses_become_links(rendering: Page, text: str) -> None:
         ("unknown", "def f(): 1", set()),
     ],
 )
-def test_code_is_coloured_by_its_language(rendering: Page, language: str, code: str, kinds: set[str]) -> None:
-    shown = render(rendering, f"```{language}\n{code}\n```")
+def test_code_is_coloured_by_its_language(page_modules: Page, language: str, code: str, kinds: set[str]) -> None:
+    shown = render(page_modules, f"```{language}\n{code}\n```")
     assert shown["text"] == re.sub(r"\x1b\[[\d;]*m", "", code)
     assert {value for name, value in shown["attributes"] if name == "class"} == kinds
 
 
-def test_a_spoiler_opens_by_click_and_stays_open_while_the_text_after_it_grows(rendering: Page) -> None:
-    assert rendering.evaluate(SPOILER) == ["spoiler", "spoiler revealed", "spoiler revealed", "secret and more"]
+def test_a_spoiler_opens_by_click_and_stays_open_while_the_text_after_it_grows(page_modules: Page) -> None:
+    assert page_modules.evaluate(SPOILER) == ["spoiler", "spoiler revealed", "spoiler revealed", "secret and more"]
 
 
-def test_a_relative_time_goes_on_counting(rendering: Page) -> None:
-    assert rendering.evaluate(TIMES) == ["in 2 minutes", "in 1 minute", "10 minutes ago"]
+def test_a_relative_time_goes_on_counting(page_modules: Page) -> None:
+    assert page_modules.evaluate(TIMES) == ["in 2 minutes", "in 1 minute", "10 minutes ago"]
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXTS)
-def test_any_text_keeps_its_letters_and_becomes_only_known_elements(rendering: Page, text: str) -> None:
-    shown = render(rendering, text)
+def test_any_text_keeps_its_letters_and_becomes_only_known_elements(page_modules: Page, text: str) -> None:
+    shown = render(page_modules, text)
     assert set(shown["tags"]) <= ALLOWED
     assert all(not name.startswith("on") for name, _ in shown["attributes"])
     assert all(value.startswith(("http://", "https://", "#/")) for name, value in shown["attributes"] if name == "href")

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 
 import pytest
 from playwright.async_api import FilePayload, expect
 
+from bot.preview.assets import square
 from tests.support.page_stage import Stage
 from tests.support.raw_bot import Json, says
 
-pytest_plugins = ["tests.support.browser", "tests.support.page_stage"]
 pytestmark = pytest.mark.browser
 
 TEXT = 3
 INTEGER = 4
 SUBCOMMAND = 1
+
+
+DROP = """([bytes, name, type]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
+    document.querySelector("[role=log]").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true }));
+}"""
 
 
 def option(name: str, kind: int = TEXT, *, required: bool = False) -> Json:
@@ -158,6 +166,26 @@ async def test_a_file_goes_along_and_text_is_previewed(stage: Stage) -> None:
     async with stage.tab.expect_download() as download:
         await card.get_by_role("link", name="Download notes.py").click()
     assert (await (await download.value).path()).read_bytes() == b"print('hi')\n"
+
+
+async def test_a_dropped_picture_is_sent_and_shown_inline(stage: Stage) -> None:
+    await stage.show()
+    await stage.tab.evaluate(DROP, [list(square(0x5865F2, 8)), "dot.png", "image/png"])
+    await expect(stage.tab.get_by_role("list", name="Files to send")).to_contain_text("dot.png")
+    await stage.box().press("Enter")
+    picture = stage.log.get_by_role("img", name="dot.png")
+    await expect(picture).to_have_js_property("naturalWidth", 8)
+    await expect(stage.tab.get_by_role("list", name="Files to send")).to_be_hidden()
+
+
+async def test_a_drawing_that_could_hold_a_script_is_a_file_to_download(stage: Stage) -> None:
+    file = {"filename": "x.svg", "content_type": "image/svg+xml", "base64": b64encode(b"<svg/>").decode()}
+    await stage.say("alice", "look", attachments=[file])
+    await stage.show()
+    await expect(stage.message("look").get_by_role("link", name="Download x.svg")).to_have_attribute(
+        "download", "x.svg"
+    )
+    await expect(stage.message("look").locator("img")).to_have_count(0)
 
 
 async def test_a_slash_offers_the_commands_and_the_picked_one_runs_with_its_options(stage: Stage) -> None:

@@ -17,7 +17,12 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import BrowserContext, Page, async_playwright
+from playwright.sync_api import Page as SyncPage
+from playwright.sync_api import Route, sync_playwright
 
+import bot.preview
+
+PAGE_FILES = Path(bot.preview.__file__).parent / "page"
 START_S = 60.0
 FLAGS = (
     "--headless=new",
@@ -104,3 +109,25 @@ async def tab(context: BrowserContext) -> AsyncIterator[Page]:
 def _note_foreign(url: str, problems: list[str]) -> None:
     if not url.startswith(("http://127.0.0.1:", "http://localhost:", "data:", "about:", "blob:")):
         problems.append(f"asked for {url}")
+
+
+@pytest.fixture(scope="module")
+def page_modules(browser_process: str) -> Iterator[SyncPage]:
+    """An empty tab that can import the preview page's modules from `/page/`, for tests without an event loop."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.connect_over_cdp(browser_process)
+        fresh = browser.new_context(locale="en-US")
+        page = fresh.new_page()
+        page.route("http://127.0.0.1/**", _serve_module)
+        page.goto("http://127.0.0.1/empty")
+        yield page
+        fresh.close()
+        browser.close()
+
+
+def _serve_module(route: Route) -> None:
+    name = route.request.url.rsplit("/", 1)[-1]
+    if name == "empty":
+        route.fulfill(body="<!doctype html>", content_type="text/html")
+    else:
+        route.fulfill(path=PAGE_FILES / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -31,7 +32,8 @@ class ControlClient:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession()
+        # A test may move this loop's time by hours, which is no reason to give up on a call.
+        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None))
         return self
 
     async def __aexit__(
@@ -119,8 +121,7 @@ class ControlClient:
     @asynccontextmanager
     async def events(self) -> AsyncIterator[AsyncIterator[Json]]:
         """The stream of changes; it has begun when the block is entered, so nothing in it is missed."""
-        timeout = aiohttp.ClientTimeout(total=None)
-        async with self.session.get(self._url + "/events", timeout=timeout) as response:
+        async with self.session.get(self._url + "/events") as response:
             assert response.status == 200, await response.text()
             await response.content.readline()
             yield _events(response.content)
@@ -148,15 +149,14 @@ class ControlClient:
         self, channel: str, predicate: Callable[[Json], Any], *, viewer: str | None = None, timeout_s: float = 10.0
     ) -> Json:
         """A message of the channel for which `predicate` holds: one that is there, or the first that becomes so."""
-        async with self.events() as events:
-            async with asyncio.timeout(timeout_s):
-                while True:
-                    for message in await self.messages(channel, viewer):
-                        if predicate(message):
-                            return message
-                    async for event in events:
-                        if "message" in event:
-                            break
+        async with self.events() as events, real_timeout(timeout_s):
+            while True:
+                for message in await self.messages(channel, viewer):
+                    if predicate(message):
+                        return message
+                async for event in events:
+                    if "message" in event:
+                        break
 
     async def _object(self, method: str, path: str, body: Json | None = None) -> Json:
         found: Json = await self._call(method, path, body)
@@ -173,6 +173,24 @@ class ControlClient:
             return value
 
 
+@asynccontextmanager
+async def real_timeout(seconds: float) -> AsyncIterator[None]:
+    """`asyncio.timeout` in seconds of the wall, on a loop whose time a test moves. Raises TimeoutError."""
+    loop, end = asyncio.get_running_loop(), time.monotonic() + seconds
+
+    async def watch(scope: asyncio.Timeout) -> None:
+        while (left_s := end - time.monotonic()) > 0:
+            await asyncio.sleep(left_s)
+        scope.reschedule(loop.time())
+
+    async with asyncio.timeout(None) as scope:
+        watcher = asyncio.create_task(watch(scope))
+        try:
+            yield
+        finally:
+            watcher.cancel()
+
+
 def _id(message: Json | str) -> str:
     return message if isinstance(message, str) else str(message["id"])
 
@@ -184,7 +202,7 @@ async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[Json]:
 
 
 async def _first(events: AsyncIterator[Json], predicate: Callable[[Json], Any], timeout_s: float) -> Json:
-    async with asyncio.timeout(timeout_s):
+    async with real_timeout(timeout_s):
         async for event in events:
             if predicate(event):
                 return event

@@ -24,6 +24,14 @@ UNDESCRIBED_QUERY: dict[tuple[str, str], set[str]] = {
 }
 # Requests only: discord.py sends some snowflakes as integers (the ids of attachments), and Discord takes them.
 INTEGER_SNOWFLAKES = {"type": ["string", "integer"], "pattern": "^(0|[1-9][0-9]*)$"}
+# Answers: the description gives field errors integer codes, but Discord's reference shows names there, and sends them.
+NAMED_CODES = {"type": "object", "properties": {"code": {"type": "string"}, "message": {"type": "string"}}}
+NAMED_ERRORS = {
+    "type": "object",
+    "properties": {"_errors": {"type": "array", "items": {**NAMED_CODES, "required": ["code", "message"]}}},
+    "additionalProperties": False,
+    "required": ["_errors"],
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +99,10 @@ class OpenApiValidator:
         elif answer.body is not None:
             self._note(where, "a body where none is described")
 
+    def crash(self, method: str, template: str, error: Exception) -> None:
+        """A call that the twin could not serve is a mismatch too."""
+        self._note(f"{method} {template}", f"the twin failed: {error!r}")
+
     def _operation(self, method: str, template: str) -> Mapping[str, Any] | None:
         operation = self.description.operation(method, template)
         if operation is None:
@@ -111,10 +123,11 @@ class Description:
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
-        relaxed = {**document["components"]["schemas"], "SnowflakeType": INTEGER_SNOWFLAKES}
-        requests = {**document, "components": {**document["components"], "schemas": relaxed}}
         self._registry = jsonschema_rs.Registry(
-            [("urn:answers", {"$id": "urn:answers", **document}), ("urn:requests", {"$id": "urn:requests", **requests})]
+            [
+                ("urn:answers", _with(document, InnerErrors=NAMED_ERRORS)),
+                ("urn:requests", _with(document, SnowflakeType=INTEGER_SNOWFLAKES)),
+            ]
         )
         self._validators: dict[tuple[str, bool], jsonschema_rs.Draft202012Validator] = {}
 
@@ -145,6 +158,12 @@ class Description:
                 {"$ref": f"{base}#{quoted}"}, registry=self._registry, validate_formats=True
             )
         return self._validators[key]
+
+
+def _with(document: dict[str, Any], **schemas: Any) -> dict[str, Any]:
+    """The document with some of its schemas replaced."""
+    components = document["components"]
+    return {**document, "components": {**components, "schemas": {**components["schemas"], **schemas}}}
 
 
 @functools.cache

@@ -5,6 +5,7 @@ import { applyEvent } from "./events.js";
 import { Page } from "./page.js";
 import { tickTimes } from "./richtext.js";
 
+const RETRY_MS = 1000;
 const page = new Page();
 const main = document.getElementById("main");
 const banner = document.getElementById("banner");
@@ -18,9 +19,9 @@ function onStream(state) {
 
 /** Reads everything, at the start and after each break; only then is the page said to be live. */
 async function live() {
-  await page.readAll();
+  if (!(await page.readAll())) return void setTimeout(live, RETRY_MS);
   banner.hidden = true;
-  document.body.dataset.live = "";
+  return (document.body.dataset.live = "");
 }
 
 main.addEventListener("dragover", (event) => {
@@ -38,6 +39,12 @@ main.addEventListener("drop", (event) => {
 main.addEventListener("click", (event) => event.target.closest(".menu-button") || closeSidebar());
 document.getElementById("sidebar").addEventListener("click", (event) => event.target.closest("a") && closeSidebar());
 document.addEventListener("keydown", (event) => event.key === "Escape" && closeSidebar());
+// As in Discord, typing goes to the text box wherever one is, unless something else takes it.
+document.addEventListener("keydown", (event) => {
+  const shortcut = event.ctrlKey || event.metaKey || event.altKey;
+  const busy = event.target.closest("input, textarea, select, button, a, dialog, [role=option], [role=button]");
+  if (event.key.length === 1 && event.key !== " " && !shortcut && !busy) page.composer.focus();
+});
 window.addEventListener("hashchange", () => void page.openFromHash());
 setInterval(tickTimes, 1000);
 follow((event) => page.take(event, applyEvent), onStream);

@@ -9,13 +9,13 @@ import { selectMenu, selectOptions } from "./select.js";
 
 const BUTTON_STYLES = { 1: "primary", 2: "secondary", 3: "success", 4: "danger", 5: "link", 6: "premium" };
 
-/**
- * The nodes of a message's components; a press or a pick is an action of the page. An unknown type draws nothing.
- */
+/** The nodes of a message's components; a press or a pick is an action of the page. An unknown type draws nothing. */
 export function componentNodes(message, page) {
   return (message.components ?? []).map((component) => draw(component, { message, page })).filter(Boolean);
 }
 
+// The numbers are Discord's component types.
+// Source: https://discord.com/developers/docs/components/reference#component-object-component-types
 function draw(component, context) {
   const inner = (children) => (children ?? []).map((child) => draw(child, context)).filter(Boolean);
   switch (component.type) {

@@ -59,14 +59,14 @@ export class Composer {
 
   /** Turns to a channel; what was typed in the one before is kept for it. */
   setChannel(id, label) {
-    if (this.channel === id) return this.box.setAttribute("aria-label", label);
+    this.box.setAttribute("aria-label", label);
+    this.box.placeholder = label;
+    if (this.channel === id) return undefined;
     this.drafts.set(this.channel, this.box.value);
     this.channel = id;
     this.endCommand();
     this.setReply(null);
     this.tray.set([]);
-    this.box.setAttribute("aria-label", label);
-    this.box.placeholder = label;
     return this.fill(this.drafts.get(id) ?? "", { focus: false });
   }
 

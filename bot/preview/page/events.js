@@ -21,8 +21,7 @@ export function applyEvent(page, event) {
       page.botOnline = event.online;
       return page.draw();
     case "channel_create":
-      if (event.channel?.type === 1) return page.learnDirect(event.channel_id, event.channel.recipients[0].id);
-      return onWorld(page);
+      return onChannel(page, event.channel);
     case "channel_update":
     case "channel_delete":
     case "member_update":
@@ -34,13 +33,22 @@ export function applyEvent(page, event) {
 function onMessage(page, event, here) {
   if (here) return page.log.put(event.message);
   if (event.type === "message_update") return undefined;
-  const { message } = event;
-  const direct = page.directory.channels.get(event.channel_id)?.type === 1;
-  if (message.author?.id === page.viewer.id || (direct && event.channel_id !== page.directId)) return undefined;
-  const unread = page.unread.get(event.channel_id) ?? { mentions: 0 };
+  const { message, channel_id: channel } = event;
+  const direct = page.directory.channels.get(channel)?.type === 1;
+  if (message.author?.id === page.viewer.id || (direct && channel !== page.directId)) return undefined;
+  const known = page.unread.get(channel);
   const mentioned = direct || mentions(message, page.viewer, page.directory);
-  page.unread.set(event.channel_id, { mentions: unread.mentions + (mentioned ? 1 : 0) });
+  if (known && !mentioned) return undefined;
+  page.unread.set(channel, { mentions: (known?.mentions ?? 0) + (mentioned ? 1 : 0) });
   return page.draw();
+}
+
+/** A new channel: a person's direct messages, a thread (which has the id of the message it began at), or another. */
+function onChannel(page, channel) {
+  if (channel.type === 1) return page.learnDirect(channel.id, channel.recipients[0].id);
+  const origin = page.log.list.byId.get(channel.id);
+  if (origin) page.log.put({ ...origin, thread: channel });
+  return onWorld(page);
 }
 
 async function onWorld(page) {

@@ -36,13 +36,15 @@ export function messageTime(date, now = new Date()) {
   return `${shortDate.format(date)} ${clock.format(date)}`;
 }
 
-/** "in 2 minutes", "3 hours ago". */
+/** "in 2 minutes", "3 hours ago": rounded to the largest unit of which there is at least one. */
 export function relativeTime(date, nowMs = Date.now()) {
   const seconds = Math.round((date.getTime() - nowMs) / 1000);
-  const steps = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60]];
-  for (const [unit, length] of steps)
-    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
-  return relative.format(seconds, "second");
+  const steps = [["second", 1, 60], ["minute", 60, 60], ["hour", 3600, 24], ["day", 86_400, 30], ["month", 2_592_000, 12]];
+  for (const [unit, length, most] of steps) {
+    const count = Math.round(seconds / length);
+    if (Math.abs(count) < most) return relative.format(count, unit);
+  }
+  return relative.format(Math.round(seconds / 31_536_000), "year");
 }
 
 /** A `<t:…:style>` timestamp as text; `style` is one of Discord's letters. */
@@ -69,7 +71,7 @@ export function hexColor(number) {
   return number ? `#${number.toString(16).padStart(6, "0")}` : null;
 }
 
-const AVATAR_COLORS = ["#5865f2", "#3ba55c", "#c27c0e", "#d83c3e", "#a652bb", "#1f8b9c"];
+const AVATAR_COLORS = ["#3ba55c", "#c27c0e", "#d83c3e", "#a652bb", "#1f8b9c"];
 
 export function avatarColor(id) {
   const sum = [...String(id)].reduce((total, digit, index) => total + digit.charCodeAt(0) * (index + 1), 0);

@@ -6,7 +6,7 @@ import { selectMenu, selectOptions } from "./select.js";
 
 let serial = 0; // only makes ids unique within the page
 
-/** Shows a dialog named by `title`; resolves when it closes. Returns {dialog, close, error(text)}. */
+/** Shows a dialog named by `title`; `footer(close)` gives its buttons. Returns {dialog, form, close(), error(text)}. */
 function openDialog(title, body, footer, className) {
   const id = `dialog-${(serial += 1)}`;
   const problem = el("p", { class: "dialog-error", role: "alert" });
@@ -60,6 +60,8 @@ export function openModal(modal, directory, submit) {
   return view;
 }
 
+// The numbers are Discord's component types; 4 is a text input and 18 a label with a component in it.
+// Source: https://discord.com/developers/docs/components/reference#component-object-component-types
 function fieldNodes(component, directory, fields) {
   switch (component.type) {
     case 1: return (component.components ?? []).flatMap((child) => fieldNodes(child, directory, fields));

@@ -37,13 +37,15 @@ export class Page {
     else apply(this, event);
   }
 
-  /** Runs `work`, which reads from the server; events that come in meanwhile are applied after it. */
+  /** Runs `work`, which reads from the server, and says whether it could; events that come in meanwhile wait for it. */
   async reads(work) {
     this.reading += 1;
     try {
       await work();
+      return true;
     } catch (problem) {
       this.report(problem);
+      return false;
     } finally {
       this.reading -= 1;
       if (!this.reading) for (const apply of this.waiting.splice(0)) apply();

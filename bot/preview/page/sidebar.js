@@ -9,7 +9,7 @@ import { isThread } from "./state.js";
 export function drawSidebar(root, page, onViewer) {
   const { directory } = page;
   const groups = directory.guilds.map((guild) => el("section", { class: "channel-group" }, [
-    el("h3", { text: "Text channels" }),
+    el("h3", { text: directory.guilds.length > 1 ? guild.name : "Text channels" }),
     el(
       "ul",
       {},
@@ -106,12 +106,10 @@ function fillViewers(select, page) {
 export function drawMembers(root, page) {
   const { directory } = page;
   const groups = new Map();
-  for (const member of directory.members.values()) {
+  for (const member of [...directory.members.values()].sort((a, b) => a.name.localeCompare(b.name))) {
     const online = !member.user.bot || page.botOnline;
-    const title = online ? (directory.topRole(
-      member.user.id,
-      (role) => role.hoist,
-    )?.name ?? "Online") : "Offline";
+    const hoisted = directory.topRole(member.user.id, (role) => role.hoist);
+    const title = online ? (hoisted?.name ?? "Online") : "Offline";
     groups.set(title, [...(groups.get(title) ?? []), { member, online }]);
   }
   const order = [...groups].sort(([a], [b]) => rank(a) - rank(b));

@@ -94,6 +94,7 @@ export function typedOptions(command, options, directory) {
   return typed;
 }
 
+// The numbers are Discord's option types: 4 integer, 5 boolean, 6 user, 7 channel, 8 role, 9 mentionable, 10 number.
 function typedValue(option, value, directory) {
   const choice = (option.choices ?? []).find((one) => one.name === value || String(one.value) === value);
   if (choice) return choice.value;

@@ -13,7 +13,7 @@ from bot.preview.backend import Backend
 from bot.preview.component_limits import check_modal
 from bot.preview.errors import Problems, error
 from bot.preview.interaction_payload import sender
-from bot.preview.interactions import ACK_S, COMMAND, MODAL_SUBMIT, Acknowledgement, Callback
+from bot.preview.interactions import ACK_S, MODAL_SUBMIT, Acknowledgement, Callback
 from bot.preview.router import NO_CONTENT, Answer, Call, Route
 from bot.preview.values import EPHEMERAL, LOADING, Channel, Interaction, Json, Message
 
@@ -29,8 +29,8 @@ def acknowledge(backend: Backend, call: Call) -> Answer:
         raise error(40060)
     if backend.interactions.age_s(interaction) > ACK_S:
         raise error(10062)
-    body = call.body if isinstance(call.body, dict) else {}
-    kind = _kind(world.messages.get(interaction.message_id or ""), interaction, body.get("type"))
+    body = call.fields
+    kind = _kind(interaction, body.get("type"))
     data = body.get("data") or {}
     message: Message | None = None
     modal: Json | None = None
@@ -53,22 +53,22 @@ def acknowledge(backend: Backend, call: Call) -> Answer:
     return Answer(body=_response(done, kind, message, shown))
 
 
-def _kind(message: Message | None, interaction: Interaction, number: Any) -> Callback:
+def _kind(interaction: Interaction, number: Any) -> Callback:
     """Which callback it is, if this interaction can be answered so."""
     problems = Problems()
-    known = number in {int(kind) for kind in Callback}
+    known = isinstance(number, int) and number in {int(kind) for kind in Callback}
     updates = known and number in (Callback.UPDATE, Callback.DEFERRED_UPDATE)
     if not known or (number == Callback.MODAL and interaction.type == MODAL_SUBMIT):
         problems.add(("type",), "BASE_TYPE_CHOICES", "This interaction cannot be answered with this type.")
-    elif updates and (interaction.type == COMMAND or message is None):
+    elif updates and interaction.message_id is None:
         problems.add(("type",), "INTERACTION_TYPE_INVALID", "There is no message to update.")
     problems.raise_any()
     return Callback(number)
 
 
 def _respond(backend: Backend, channel: Channel, interaction: Interaction, kind: Callback, call: Call) -> Message:
-    data = call.body.get("data") or {}
-    flags = int(data.get("flags") or 0) & EPHEMERAL
+    data = call.fields.get("data") or {}
+    flags = posting.flags_of(data) & EPHEMERAL
     if kind is Callback.DEFERRED:
         return posting.create(backend, channel, sender(backend, interaction, flags | LOADING), {})
     return posting.create(backend, channel, sender(backend, interaction, flags), data, call.files)

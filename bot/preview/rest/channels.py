@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from bot.preview.backend import Backend
 from bot.preview.errors import Problems, error
@@ -13,16 +12,7 @@ from bot.preview.router import NO_CONTENT, Answer, Call, Route
 from bot.preview.values import DM, GUILD_TEXT, Channel, Json
 from bot.preview.wire import channel_object
 
-_SIMPLE = (
-    "topic",
-    "nsfw",
-    "position",
-    "parent_id",
-    "rate_limit_per_user",
-    "archived",
-    "locked",
-    "auto_archive_duration",
-)
+_IN_CHANNEL = ("name", "topic", "nsfw", "position", "parent_id", "rate_limit_per_user")
 _IN_THREAD = ("name", "rate_limit_per_user", "archived", "locked", "auto_archive_duration")
 ARCHIVE_MINUTES = (60, 1440, 4320, 10080)
 
@@ -38,7 +28,7 @@ def modify(backend: Backend, call: Call) -> Answer:
     own_thread = channel.is_thread and channel.owner_id == backend.world.bot_id
     if not own_thread:
         open_channel(backend, channel.id, P.MANAGE_THREADS if channel.is_thread else P.MANAGE_CHANNELS)
-    body = call.body if isinstance(call.body, dict) else {}
+    body = call.fields
     if channel.archived and body.get("archived") is not False:
         raise error(50083)
     return Answer(body=change(backend, channel, body))
@@ -53,8 +43,9 @@ def change(backend: Backend, channel: Channel, body: Json) -> Json:
     if not isinstance(slow, int) or not 0 <= slow <= 21_600:
         problems.add(("rate_limit_per_user",), "NUMBER_TYPE_MAX", "int value should be between 0 and 21600.")
     check_archive_minutes(problems, body)
+    _check_overwrites(problems, body)
     problems.raise_any()
-    allowed = _IN_THREAD if channel.is_thread else ("name", *_SIMPLE)
+    allowed = _IN_THREAD if channel.is_thread else _IN_CHANNEL
     changes = {name: value for name, value in body.items() if name in allowed}
     if "name" in changes and not channel.is_thread:
         changes["name"] = "-".join(str(changes["name"]).lower().split())
@@ -71,6 +62,12 @@ def overwrite(entry: Json) -> Json:
     """A permission overwrite with both fields, as strings."""
     bits = {name: str(int(entry.get(name) or 0)) for name in ("allow", "deny")}
     return {"id": str(entry["id"]), "type": int(entry.get("type", 0)), **bits}
+
+
+def _check_overwrites(problems: Problems, body: Json) -> None:
+    for place, entry in enumerate(body.get("permission_overwrites") or ()):
+        if not isinstance(entry, dict) or not str(entry.get("id")).isdecimal():
+            problems.add(("permission_overwrites", place, "id"), "BASE_TYPE_REQUIRED", "This field is required")
 
 
 def check_archive_minutes(problems: Problems, body: Json) -> None:
@@ -100,9 +97,10 @@ def remove(backend: Backend, channel: Channel) -> Json:
 
 def create(backend: Backend, call: Call) -> Answer:
     guild = open_guild(backend, call["guild_id"])
-    body: Any = call.body or {}
+    body = call.fields
     problems = Problems()
     problems.required(("name",), body.get("name"), 1, 100)
+    _check_overwrites(problems, body)
     problems.raise_any()
     if body.get("type", 0) != GUILD_TEXT:
         raise error(50024)
@@ -120,7 +118,7 @@ def create(backend: Backend, call: Call) -> Answer:
 
 def open_direct(backend: Backend, call: Call) -> Answer:
     """`POST /users/@me/channels`. Raises DiscordError: 10013 for nobody, 50007 for the bot itself."""
-    user_id = str((call.body or {}).get("recipient_id"))
+    user_id = str(call.fields.get("recipient_id"))
     if user_id not in backend.world.users:
         raise error(10013)
     if user_id == backend.world.bot_id:
@@ -139,7 +137,7 @@ def direct_channel(backend: Backend, user_id: str) -> Channel:
 
 def set_overwrite(backend: Backend, call: Call) -> Answer:
     channel = open_channel(backend, call["channel_id"], P.MANAGE_ROLES)
-    entry = overwrite({**(call.body or {}), "id": call["overwrite_id"]})
+    entry = overwrite({**call.fields, "id": call["overwrite_id"]})
     others = [other for other in channel.overwrites if other["id"] != entry["id"]]
     backend.events.channel("update", backend.world.channels.put(replace(channel, overwrites=[*others, entry])))
     return NO_CONTENT

@@ -34,8 +34,11 @@ def listed(backend: Backend, call: Call) -> Answer:
 def overwrite(backend: Backend, call: Call) -> Answer:
     """Replace all commands of the scope; a command that keeps its name keeps its id."""
     guild_id = _guild_id(backend, call)
-    wanted: list[Any] = call.body if isinstance(call.body, list) else []
     problems = Problems()
+    if call.body is not None and not isinstance(call.body, list):
+        problems.add((), "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
+        problems.raise_any()
+    wanted: list[Any] = call.body or []
     if len(wanted) > MAX_COMMANDS:
         raise error(30032)
     names: set[tuple[object, object]] = set()
@@ -73,7 +76,7 @@ def get(backend: Backend, call: Call) -> Answer:
 
 def modify(backend: Backend, call: Call) -> Answer:
     command = _command(backend, call)
-    body = {**command.body, **(call.body or {})}
+    body = {**command.body, **call.fields}
     problems = Problems()
     check_command(problems, (), body)
     problems.raise_any()

@@ -10,7 +10,9 @@ from bot.preview.permissions import P, in_guild
 from bot.preview.rest.access import open_guild
 from bot.preview.router import NO_CONTENT, Answer, Call, Route
 from bot.preview.values import Member
-from bot.preview.wire import channel_object, guild_object, member_object, role_object
+from bot.preview.wire import channel_object, guild_emoji, guild_object, member_object, role_object, sticker_object
+
+MAX_SNOWFLAKE = (1 << 64) - 1
 
 
 def get(backend: Backend, call: Call) -> Answer:
@@ -41,20 +43,37 @@ def role(backend: Backend, call: Call) -> Answer:
     return Answer(body=role_object(found))
 
 
+def stickers(backend: Backend, call: Call) -> Answer:
+    guild = open_guild(backend, call["guild_id"])
+    return Answer(body=[sticker_object(sticker) for sticker in backend.world.stickers_of(guild.id)])
+
+
+def sticker(backend: Backend, call: Call) -> Answer:
+    found = backend.world.stickers.get(call["sticker_id"])
+    if found is None or found.guild_id != call.params.get("guild_id", found.guild_id):
+        raise error(10060)
+    return Answer(body=sticker_object(found))
+
+
+def emojis(backend: Backend, call: Call) -> Answer:
+    guild = open_guild(backend, call["guild_id"])
+    return Answer(body=[guild_emoji(emoji) for emoji in backend.world.emojis_of(guild.id)])
+
+
 def member(backend: Backend, call: Call) -> Answer:
     return Answer(body=_shown(backend, _member(backend, call)))
 
 
 def members(backend: Backend, call: Call) -> Answer:
     guild = open_guild(backend, call["guild_id"])
-    limit, after = int(call.query.get("limit", "1")), int(call.query.get("after", "0"))
+    limit, after = call.number("limit", 1, 1000), call.number("after", 0, MAX_SNOWFLAKE)
     found = sorted(backend.world.members_of(guild.id), key=lambda member: int(member.user_id))
     return Answer(body=[_shown(backend, member) for member in found if int(member.user_id) > after][:limit])
 
 
 def search(backend: Backend, call: Call) -> Answer:
     guild = open_guild(backend, call["guild_id"])
-    query, limit = call.query.get("query", "").lower(), int(call.query.get("limit", "1"))
+    query, limit = call.query.get("query", "").lower(), call.number("limit", 1, 1000)
     found = []
     for member in backend.world.members_of(guild.id):
         user = backend.world.users.get(member.user_id)
@@ -103,6 +122,10 @@ ROUTES = (
     Route(method="GET", template=_GUILD + "/channels", handler=channels),
     Route(method="GET", template=_GUILD + "/roles", handler=roles),
     Route(method="GET", template=_GUILD + "/roles/{role_id}", handler=role),
+    Route(method="GET", template=_GUILD + "/stickers", handler=stickers),
+    Route(method="GET", template=_GUILD + "/stickers/{sticker_id}", handler=sticker),
+    Route(method="GET", template="/stickers/{sticker_id}", handler=sticker),
+    Route(method="GET", template=_GUILD + "/emojis", handler=emojis),
     Route(method="GET", template=_GUILD + "/members", handler=members),
     Route(method="GET", template=_GUILD + "/members/search", handler=search),
     Route(method="GET", template=_GUILD + "/members/{user_id}", handler=member),

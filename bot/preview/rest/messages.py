@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.preview import posting
 from bot.preview.backend import Backend
-from bot.preview.errors import DiscordError, Problems, error
+from bot.preview.errors import DiscordError, error
 from bot.preview.permissions import P, can
 from bot.preview.rest.access import open_channel, open_message, require_unarchived
 from bot.preview.router import NO_CONTENT, Answer, Call, Route
@@ -14,6 +14,7 @@ from bot.preview.snowflake import created_at
 from bot.preview.values import EDITABLE_TYPES, SUPPRESS_EMBEDS, Message
 
 HOUR_S, TWO_WEEKS_S = 3600, 14 * 24 * 3600
+MAX_SNOWFLAKE = (1 << 64) - 1
 
 
 def history(backend: Backend, call: Call) -> Answer:
@@ -21,9 +22,9 @@ def history(backend: Backend, call: Call) -> Answer:
     channel = open_channel(backend, call["channel_id"])
     if not can(backend.world, channel, backend.world.bot_id, P.READ_MESSAGE_HISTORY):
         return Answer(body=[])
-    limit = _limit(call)
+    limit = max(call.number("limit", 50, 100), 1)
     shown = [m for m in reversed(backend.world.messages.of(channel.id).values()) if m.viewer_id is None]
-    query = {name: int(value) for name, value in call.query.items() if name != "limit" and value.isdecimal()}
+    query = {name: call.number(name, 0, MAX_SNOWFLAKE) for name in ("before", "after", "around") if name in call.query}
     if "before" in query:
         found = [m for m in shown if int(m.id) < query["before"]][:limit]
     elif "after" in query:
@@ -43,7 +44,7 @@ def get(backend: Backend, call: Call) -> Answer:
 
 
 def create(backend: Backend, call: Call) -> Answer:
-    body = call.body if isinstance(call.body, dict) else {}
+    body = call.fields
     needed = P.SEND_MESSAGES
     if body.get("embeds"):
         needed |= P.EMBED_LINKS
@@ -70,7 +71,7 @@ def create(backend: Backend, call: Call) -> Answer:
 def edit(backend: Backend, call: Call) -> Answer:
     channel = open_channel(backend, call["channel_id"])
     message = open_message(backend, channel, call["message_id"])
-    body = call.body if isinstance(call.body, dict) else {}
+    body = call.fields
     if message.author_id != backend.world.bot_id:
         return _moderate(backend, call, message)
     if message.type not in EDITABLE_TYPES:
@@ -107,13 +108,13 @@ def delete(backend: Backend, call: Call) -> Answer:
 
 def bulk_delete(backend: Backend, call: Call) -> Answer:
     channel = open_channel(backend, call["channel_id"], P.MANAGE_MESSAGES)
-    wanted = (call.body or {}).get("messages") or []
+    wanted = [str(message_id) for message_id in call.fields.get("messages") or () if str(message_id).isdecimal()]
     if not 2 <= len(wanted) <= 100:
         raise error(50016)
-    if any(backend.clock.time() - created_at(str(message_id)) > TWO_WEEKS_S for message_id in wanted):
+    if any(backend.clock.time() - created_at(message_id) > TWO_WEEKS_S for message_id in wanted):
         raise error(50034)
     known = backend.world.messages.of(channel.id)
-    gone = [str(message_id) for message_id in wanted if str(message_id) in known]
+    gone = [message_id for message_id in wanted if message_id in known]
     for message_id in gone:
         backend.world.messages.remove(message_id)
     backend.events.messages_deleted(channel, gone)
@@ -128,25 +129,16 @@ def typing(backend: Backend, call: Call) -> Answer:
 
 def _moderate(backend: Backend, call: Call, message: Message) -> Answer:
     """Somebody else's message: only its embeds can be suppressed."""
-    body = call.body if isinstance(call.body, dict) else {}
+    body = call.fields
     channel = open_channel(backend, message.channel_id)
     only_flags = body.get("flags") is not None and not {"content", "embeds", "components", "attachments"} & set(body)
     if not only_flags:
         raise error(50005)
     if not can(backend.world, channel, backend.world.bot_id, P.MANAGE_MESSAGES):
         raise error(50013)
-    flags = message.flags & ~SUPPRESS_EMBEDS | body["flags"] & SUPPRESS_EMBEDS
+    flags = message.flags & ~SUPPRESS_EMBEDS | posting.flags_of(body) & SUPPRESS_EMBEDS
     changed = backend.world.messages.put(replace(message, flags=flags))
     return Answer(body=backend.events.message_updated(changed))
-
-
-def _limit(call: Call) -> int:
-    value = call.query.get("limit", "50")
-    if not value.isdecimal() or not 1 <= int(value) <= 100:
-        problems = Problems()
-        problems.add(("limit",), "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
-        problems.raise_any()
-    return int(value)
 
 
 _MESSAGES = "/channels/{channel_id}/messages"

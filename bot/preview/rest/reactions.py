@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import replace
 
@@ -14,7 +13,6 @@ from bot.preview.router import NO_CONTENT, Answer, Call, Route
 from bot.preview.values import Channel, Message
 from bot.preview.wire import user_object
 
-_CUSTOM = re.compile(r"\w{2,32}:\d{5,20}")
 _SIGNS = ("So", "Me", "Cn")  # symbols, the keycap, and what is newer than this Python's Unicode
 MAX_REACTIONS = 20
 
@@ -23,7 +21,7 @@ def add(backend: Backend, call: Call) -> Answer:
     channel = open_channel(backend, call["channel_id"], P.READ_MESSAGE_HISTORY)
     message = open_message(backend, channel, call["message_id"])
     require_unarchived(channel)
-    emoji = known_emoji(call["emoji_name"])
+    emoji = known_emoji(backend, call["emoji_name"])
     if emoji not in message.reactions and not can(backend.world, channel, backend.world.bot_id, P.ADD_REACTIONS):
         raise error(50013)
     react(backend, message, backend.world.bot_id, emoji)
@@ -46,14 +44,16 @@ def clear(backend: Backend, call: Call) -> Answer:
 
 def clear_emoji(backend: Backend, call: Call) -> Answer:
     channel = open_channel(backend, call["channel_id"], P.MANAGE_MESSAGES)
-    _clear(backend, open_message(backend, channel, call["message_id"]), channel, known_emoji(call["emoji_name"]))
+    _clear(
+        backend, open_message(backend, channel, call["message_id"]), channel, known_emoji(backend, call["emoji_name"])
+    )
     return NO_CONTENT
 
 
 def who(backend: Backend, call: Call) -> Answer:
     channel = open_channel(backend, call["channel_id"])
     message = open_message(backend, channel, call["message_id"])
-    people = message.reactions.get(known_emoji(call["emoji_name"]), ())
+    people = message.reactions.get(known_emoji(backend, call["emoji_name"]), ())
     return Answer(body=[user_object(user) for user in map(backend.world.users.get, people) if user])
 
 
@@ -81,9 +81,9 @@ def unreact(backend: Backend, message: Message, user_id: str, emoji: str) -> Non
     backend.events.reaction(added=False, message=changed, user_id=user_id, emoji=emoji)
 
 
-def known_emoji(text: str) -> str:
-    """The emoji's key. Raises DiscordError 10014 for words, which are no emoji."""
-    if _CUSTOM.fullmatch(text):
+def known_emoji(backend: Backend, text: str) -> str:
+    """The emoji's key. Raises DiscordError 10014 for words, and for a custom emoji that no guild has."""
+    if any(emoji.key == text for emoji in backend.world.emojis):
         return text
     if len(text) > 20 or not any(unicodedata.category(sign) in _SIGNS for sign in text):
         raise error(10014)
@@ -93,7 +93,7 @@ def known_emoji(text: str) -> str:
 def _remove(backend: Backend, call: Call, user_id: str, needed: int) -> Answer:
     channel = open_channel(backend, call["channel_id"], 0 if user_id == backend.world.bot_id else needed)
     message = open_message(backend, channel, call["message_id"])
-    unreact(backend, message, user_id, known_emoji(call["emoji_name"]))
+    unreact(backend, message, user_id, known_emoji(backend, call["emoji_name"]))
     return NO_CONTENT
 
 

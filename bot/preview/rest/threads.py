@@ -37,7 +37,7 @@ def from_message(backend: Backend, call: Call) -> Answer:
 
 
 def alone(backend: Backend, call: Call) -> Answer:
-    kind = (call.body or {}).get("type", PRIVATE_THREAD)
+    kind = call.fields.get("type", PRIVATE_THREAD)
     if kind not in (PUBLIC_THREAD, PRIVATE_THREAD):
         raise error(50024)
     parent = _parent(backend, call, P.CREATE_PUBLIC_THREADS if kind == PUBLIC_THREAD else P.CREATE_PRIVATE_THREADS)

@@ -6,7 +6,7 @@ import secrets
 
 from bot.preview import posting
 from bot.preview.backend import Backend
-from bot.preview.errors import error
+from bot.preview.errors import Problems, error
 from bot.preview.interaction_payload import sender
 from bot.preview.interactions import TOKEN_S
 from bot.preview.permissions import P
@@ -20,7 +20,6 @@ from bot.preview.wire import webhook_object
 
 def execute(backend: Backend, call: Call) -> Answer:
     """A follow-up of an interaction, or a message of a channel's webhook."""
-    body = call.body if isinstance(call.body, dict) else {}
     if call["webhook_id"] != backend.world.bot_id:
         return _execute_channel_webhook(backend, call)
     interaction, channel = _interaction(backend, call)
@@ -28,7 +27,7 @@ def execute(backend: Backend, call: Call) -> Answer:
     if original is not None and original.flags & LOADING:  # the first follow-up fills the deferred answer in
         filled = posting.edit(backend, original, call.body, call.files, quiet=True)
         return Answer(body=backend.events.message_updated(filled))
-    flags = int(body.get("flags") or 0) & EPHEMERAL
+    flags = posting.flags_of(call.body) & EPHEMERAL
     signed = sender(backend, interaction, flags, follow_up=True)
     message = posting.create(backend, channel, signed, call.body, call.files)
     return Answer(body=backend.events.message_created(message))
@@ -54,11 +53,14 @@ def create_webhook(backend: Backend, call: Call) -> Answer:
     channel = open_channel(backend, call["channel_id"], P.MANAGE_WEBHOOKS)
     if channel.guild_id is None:
         raise error(50003)
+    problems = Problems()
+    problems.required(("name",), call.fields.get("name"), 1, 80)
+    problems.raise_any()
     webhook = Webhook(
         id=backend.ids.next(),
         channel_id=channel.id,
         guild_id=channel.guild_id,
-        name=str((call.body or {}).get("name") or "webhook"),
+        name=str(call.fields["name"]),
         token=secrets.token_urlsafe(48),
     )
     return Answer(body=webhook_object(backend.world, backend.world.webhooks.put(webhook)))
@@ -89,7 +91,7 @@ def _execute_channel_webhook(backend: Backend, call: Call) -> Answer:
     channel = backend.world.channels.get(call.query.get("thread_id", webhook.channel_id))
     if channel is None or webhook.channel_id not in (channel.id, channel.parent_id):
         raise error(10003)
-    name = str((call.body or {}).get("username") or webhook.name)
+    name = str(call.fields.get("username") or webhook.name)
     signed = Sender(author_id=webhook.id, webhook_id=webhook.id, webhook_name=name)
     message = posting.create(backend, channel, signed, call.body, call.files)
     shown = backend.events.message_created(message)

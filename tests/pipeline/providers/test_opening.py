@@ -65,6 +65,7 @@ async def test_what_will_not_change_is_not_tried_again(status: int) -> None:
     assert (error.status, error.transient, len(recorder.requests)) == (status, False, 1)
 
 
+@pytest.mark.covers("limit PROVIDER_RETRY_ATTEMPTS")
 @pytest.mark.parametrize("attempts", [1, 2, 5])
 async def test_retry_attempts_is_the_number_of_tries(attempts: int) -> None:
     recorder = Recorder(*(refused(503) for _ in range(9)))
