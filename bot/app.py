@@ -105,7 +105,7 @@ def _wire(
 ) -> App:
     client = CountersignClient(commands_file=settings.data_dir / "commands.sha256")
     approvers = Approvers(allowed=settings.approvers)
-    deciders = Deciders(approvers)
+    deciders = Deciders(approvers, partial(_guild_of_role, client))
     outbox, pacer = Outbox(client), Pacer()
     sink = DiscordSink(
         SinkParts(
@@ -156,6 +156,11 @@ def _wire(
     for sentence in (*settings.warnings, *deciders.warnings()):
         _log.warning("settings", note=sentence)
     return App(settings=settings, client=client, runtime=runtime, sink=sink)
+
+
+def _guild_of_role(client: CountersignClient, role: str) -> str | None:
+    found = (guild.get_role(int(role)) for guild in client.guilds)
+    return next((str(role.guild.id) for role in found if role is not None), None)
 
 
 def _scopes(settings: Settings) -> dict[str, ProjectScope]:

@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from pipeline.approvals import Approvers
 from pipeline.records import TurnStarted
 
+MOST_NAMED = 6  # a card has little room
+WORDS = frozenset({"requester", "manage_guild"})
+
 
 class Deciders:
-    """Says in Discord's markdown who may decide about the calls of a turn."""
+    """Says in Discord's markdown who may decide about the calls of a turn.
 
-    def __init__(self, approvers: Approvers) -> None:
+    `role_guild` finds the guild (its id) of a role; None for the id of a person, or of a role that the bot cannot see.
+    """
+
+    def __init__(self, approvers: Approvers, role_guild: Callable[[str], str | None]) -> None:
         self._allowed = approvers.allowed
+        self._role_guild = role_guild
 
     def words(self, started: TurnStarted) -> str:
         """Who may decide about the calls of the turn that `started`."""
-        who = []
-        if "requester" in self._allowed:
-            who.append(f"<@{started.user}>")
-        if "manage_guild" in self._allowed and started.guild:
-            who.append("people with **Manage Server**")
-        if self._ids:
-            who.append("the approvers whom the operator named")
+        who = list(self._named(started))
         if who:
-            return ", ".join(who)
+            more = ["others"] if len(who) > MOST_NAMED else []
+            return ", ".join([*who[:MOST_NAMED], *more])
         if "manage_guild" in self._allowed:
             return "nobody: in a direct message nobody has **Manage Server** (`APPROVERS` can name others)"
-        return "nobody: the operator has named no `APPROVERS`"
+        return "nobody: the operator has named no `APPROVERS` for this place"
 
     def warnings(self) -> tuple[str, ...]:
         """What the operator should know at start."""
         if not self._allowed:
             return ("APPROVERS is empty: nobody can approve anything.",)
+        if self._allowed == {"manage_guild"}:
+            return ("APPROVERS is manage_guild only: in direct messages nobody can approve.",)
         return ()
 
-    @property
-    def _ids(self) -> frozenset[str]:
-        return self._allowed - {"requester", "manage_guild"}
+    def _named(self, started: TurnStarted) -> Iterator[str]:
+        if "requester" in self._allowed:
+            yield f"<@{started.user}>"
+        if "manage_guild" in self._allowed and started.guild:
+            yield "people with **Manage Server**"
+        for number in sorted(self._allowed - WORDS, key=int):
+            guild = self._role_guild(number)
+            if guild is None:
+                yield f"<@{number}>"
+            elif guild == started.guild:
+                yield f"<@&{number}>"

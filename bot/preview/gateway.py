@@ -19,6 +19,7 @@ from bot.preview.hub import Frame, Session
 from bot.preview.values import Json
 
 HEARTBEAT_MS = 41_250
+ACK_S = 0.05  # discord.py notes the time of a heartbeat in a thread, after it was sent: an ack must not be faster
 MAX_FRAME_BYTES = 4096
 KNOWN_INTENTS = (1 << 26) - 1
 
@@ -114,7 +115,7 @@ class Connection:
             raise Close(4002) from None
         match op:
             case 1:
-                self._send({"op": 11})
+                asyncio.get_running_loop().call_later(ACK_S, self._send, {"op": 11})
             case 2:
                 self._identify(body)
             case 6:

@@ -135,7 +135,14 @@ class ReplyEditor(Keeper):
             shown = memory.shown.get(post.slot)
             if shown is None or shown.post is None or shown.post.content != post.content:
                 return post
-        return wrong[0] if wrong else next((slot for slot in memory.shown if slot not in wanted), None)
+        if wrong:
+            return wrong[0]
+        return next((slot for slot in memory.shown if slot not in wanted and self._is_done_with(slot)), None)
+
+    def _is_done_with(self, slot: str) -> bool:
+        """Whether nothing can come into a slot any more. After a restart a pass is streamed again: until then its
+        messages stay as they are."""
+        return self._view.is_over or _slot_key(slot)[0] < len(self._view.sections) - 1
 
     def _is_there(self, memory: _Memory, post: Post) -> bool:
         return post.slot in memory.shown and memory.shown[post.slot].post == post
@@ -174,7 +181,9 @@ class ReplyEditor(Keeper):
             draft, reply = self._draft(memory, post), not memory.shown
             try:
                 message = await self._outbox.create(self._place, draft, nonce=nonce, reply=reply)
-            except Refused:
+            except (Refused, Unreachable) as error:
+                if isinstance(error, Unreachable) and not self._may_lack_files(memory, post):
+                    raise
                 self._refused(memory, post)
                 return
             memory.shown[post.slot] = _Shown(message=message, post=post)
@@ -185,7 +194,10 @@ class ReplyEditor(Keeper):
         try:
             await self._outbox.edit(self._place, shown.message, self._draft(memory, post))
         except MessageGone:
-            self._lose(memory, post.slot)
+            if self._may_lack_files(memory, post):
+                memory.plain.add(post.slot)
+            else:
+                self._lose(memory, post.slot)
         except Refused:
             self._refused(memory, post)
         else:
@@ -198,6 +210,10 @@ class ReplyEditor(Keeper):
             await self._outbox.delete(self._place, gone.message)
         except (MessageGone, Refused):
             _log.info("message_was_gone", turn=self._view.state.turn, slot=slot)
+
+    def _may_lack_files(self, memory: _Memory, post: Post) -> bool:
+        """The bot may write here but perhaps not attach files: the text is tried without its file first."""
+        return bool(post.rest) and post.slot not in memory.plain
 
     def _lose(self, memory: _Memory, slot: str) -> None:
         memory.shown.pop(slot, None)

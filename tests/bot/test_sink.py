@@ -91,6 +91,18 @@ async def test_what_is_over_the_most_messages_is_one_attached_file(stage: Stage)
     assert replies[-1]["attachments"][0]["filename"].endswith(".md")
 
 
+async def test_without_the_right_to_attach_files_the_text_is_still_there(stage: Stage) -> None:
+    script = await stage.ask()
+    script.stream("la " * 3400)
+    await stage.settled(script)
+    before = await stage.contents()
+    await stage.control.fault("PATCH", MESSAGE, status=403, body={"code": 50013, "message": "Missing Permissions"})
+    script.commit(said("la " * 3800), ended())
+    await stage.finish(script)
+    assert len(before) == len(await stage.contents()) == 5
+    assert (await stage.replies())[-1]["components"] == []
+
+
 @pytest.mark.parametrize("text", ["", "  \n"])
 async def test_nothing_to_say_sends_nothing_empty(stage: Stage, text: str) -> None:
     script = await stage.ask()
