@@ -158,9 +158,9 @@ def _wire(
     return App(settings=settings, client=client, runtime=runtime, sink=sink)
 
 
-def _guild_of_role(client: CountersignClient, role: str) -> str | None:
-    found = (guild.get_role(int(role)) for guild in client.guilds)
-    return next((str(role.guild.id) for role in found if role is not None), None)
+def _guild_of_role(client: CountersignClient, number: str) -> str | None:
+    roles = (guild.get_role(int(number)) for guild in client.guilds)
+    return next((str(role.guild.id) for role in roles if role is not None), None)
 
 
 def _scopes(settings: Settings) -> dict[str, ProjectScope]:

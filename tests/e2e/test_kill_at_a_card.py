@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from tests.support.bot_process import BotProcess, MakeBot
+from tests.support.bot_process import BotProcess, MakeBot, lose_the_next_answer
 from tests.support.home import Home
 from tests.support.minds import Mind
 from tests.support.provider_server import Pass
-from tests.support.stage import MESSAGES, Json, labels, words
+from tests.support.stage import Json, labels, words
 
 
 async def cards(bot: BotProcess) -> list[Json]:
@@ -36,10 +36,11 @@ async def test_a_card_from_before_a_kill_works_once(make_bot: MakeBot, each_wire
 
 async def test_a_card_whose_id_was_lost_in_a_kill_is_not_posted_again(make_bot: MakeBot, wire: Mind) -> None:
     bot = await make_bot(wire)
-    await bot.control.fault("POST", MESSAGES, after=True, delay_ms=60_000)
+    await lose_the_next_answer(bot)
     await bot.mention("write hello to notes.txt")
     card = await bot.until_card()
     await bot.kill()
+    bot.twin.faults.clear()
     await bot.start()
     await bot.control.click(card, "alice", "Approve")
     await bot.until_reply("Done: created notes.txt")

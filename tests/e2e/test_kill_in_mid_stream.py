@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.support.bot_process import BotProcess, MakeBot
+from tests.support.bot_process import BotProcess, MakeBot, lose_the_next_answer
 from tests.support.minds import Mind
 from tests.support.provider_server import Pass
-from tests.support.stage import MESSAGES
 
 WHOLE = "The answer is long, and it was whole."
 
@@ -41,10 +40,11 @@ async def test_a_killed_answer_is_whole_after_a_start_and_in_the_same_message(
 async def test_a_message_whose_id_was_lost_in_a_kill_is_found_again(make_bot: MakeBot, wire: Mind) -> None:
     bot = await make_bot(wire)
     wire.script(Pass(text=["The answer is long, ", asyncio.Event()]), Pass(text=[WHOLE]))
-    await bot.control.fault("POST", MESSAGES, after=True, delay_ms=60_000)
+    await lose_the_next_answer(bot)
     await bot.mention("tell me")
     half = await bot.until(lambda message: "The answer is long," in message["content"])
     await bot.kill()
+    bot.twin.faults.clear()
     await bot.start()
     assert (await bot.until_reply(WHOLE))["id"] == half["id"]
     await answers_as_before(bot, wire)

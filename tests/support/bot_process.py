@@ -15,7 +15,7 @@ import pytest
 from bot.preview.server import Twin
 from tests.support.control import ControlClient, real_timeout
 from tests.support.minds import Mind
-from tests.support.stage import Json, People, bot_environment
+from tests.support.stage import MESSAGES, Json, People, bot_environment
 from tests.support.twin import MakeTwin
 
 ROOT = Path(__file__).parents[2]
@@ -82,6 +82,12 @@ async def start_program(
         stdout=output,  # type: ignore[arg-type]
         stderr=asyncio.subprocess.STDOUT,
     )
+
+
+async def lose_the_next_answer(bot: BotProcess) -> None:
+    """The next message is created and the bot never learns its id; nor do its further tries succeed."""
+    await bot.control.fault("POST", MESSAGES, after=True, cut=True)
+    await bot.control.fault("POST", MESSAGES, status=503, times=1000)
 
 
 class MakeBot(Protocol):
