@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pydantic import TypeAdapter
-from tools.output import cap
 
 from pipeline.messages import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage
 from pipeline.results import Reason, TurnStatus
 from pipeline.state import LoopState
+from tools.output import cap
 
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)
 CLIPPED_BYTES = 512  # what is kept of each tool result in a turn that alone is over the limit

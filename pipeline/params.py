@@ -6,16 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tools.base import Tool, ToolContext
-from tools.registry import ToolRegistry
-from tools.schema import canonical_arguments, parse_arguments
-
 from pipeline.approvals import seal_of
 from pipeline.events import EventSink
 from pipeline.messages import Message
 from pipeline.policy import Policy, ToolPolicies
 from pipeline.provider import Provider, ToolDefinition
 from pipeline.stop import StopSignal
+from tools.base import Tool, ToolContext
+from tools.registry import ToolRegistry
+from tools.schema import canonical_arguments, parse_arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
-from tools.base import ToolContext
-from tools.registry import ToolRegistry
-from tools.scope import ProjectScope
 
 from pipeline.context import system_message, user_message
 from pipeline.conversation import transcript_of, window
@@ -26,6 +23,9 @@ from pipeline.state import LoopState
 from pipeline.stop import StopSignal
 from pipeline.tool_loop import run_tool_loop
 from pipeline.turn_log import TurnLog
+from tools.base import ToolContext
+from tools.registry import ToolRegistry
+from tools.scope import ProjectScope
 
 _log = structlog.get_logger()
 

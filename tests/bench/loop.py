@@ -10,11 +10,10 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from pipeline.stores.engine import open_store
-
 from pipeline.journal import Journal, TurnOutput
 from pipeline.params import LoopLimits
 from pipeline.records import LoopRecord
+from pipeline.stores.engine import open_store
 from pipeline.tool_loop import run_tool_loop
 from pipeline.turn_log import TurnLog
 from tests.bench.table import Row, ms
