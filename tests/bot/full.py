@@ -115,7 +115,7 @@ async def full_bot(
     approvers, bench = Approvers(allowed=choices.approvers), Workbench()
     point_at(twin.api_base, twin.gateway_url)
     client = CountersignClient(commands_file=folder / "commands", guild_ready_timeout=0.05)
-    who = Deciders(approvers).words
+    who = Deciders(approvers, lambda _: None).words
 
     async with (
         ControlClient(twin.url) as control,

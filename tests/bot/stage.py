@@ -99,7 +99,7 @@ class Stage:
             outbox=Outbox(self.client),
             pacer=Pacer(),
             deliveries=self.deliveries,
-            deciders=Deciders(APPROVERS).words,
+            deciders=Deciders(APPROVERS, lambda _: None).words,
             max_reply_messages=max_reply_messages,
             now=self._now,
         )
@@ -109,7 +109,7 @@ class Stage:
             runtime=self.runtime,
             approvers=APPROVERS,
             question=self.sink.question,
-            deciders=Deciders(APPROVERS).words,
+            deciders=Deciders(APPROVERS, lambda _: None).words,
         )
         self.client.bind(desk=desk, sink=self.sink, cogs=())
         self._serving = asyncio.create_task(self.client.serve(self.twin.token))

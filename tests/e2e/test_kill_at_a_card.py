@@ -59,7 +59,11 @@ async def test_a_reason_can_be_given_in_a_modal_from_before_a_kill(make_bot: Mak
     assert not (bot.project / "notes.txt").exists()
 
 
-@pytest.mark.parametrize(("label", "rings", "told"), [("Run again", 2, "nice to hear hello"), ("Skip", 1, "unknown")])
+@pytest.mark.parametrize(
+    ("each_wire", "label", "rings", "told"),
+    [("openai_compat", "Run again", 2, "nice to hear hello"), ("anthropic", "Skip", 1, "unknown")],
+    indirect=["each_wire"],
+)
 async def test_a_call_that_a_kill_cut_off_runs_again_only_if_a_person_says_so(
     make_bot: MakeBot, each_wire: Mind, label: str, rings: int, told: str
 ) -> None:

@@ -47,4 +47,4 @@ async def finish_turn(journal: Journal, turn: str, left: TurnOutput) -> None:
 
 
 async def records_of(journal: Journal, turn: str) -> list[LoopRecord]:
-    return [record for _, record in await journal.load(turn)]
+    return [record for _, record in await journal.load(turn) if record is not None]
