@@ -39,6 +39,7 @@ async def main(picture: Path) -> None:
 
 
 async def _story(page: Page) -> None:
+    expect.set_options(timeout=20_000)
     await expect(page.locator("body[data-live]")).to_be_visible()
     log = page.get_by_role("log")
     await _say(page, "@Countersign what is in this folder?")
