@@ -64,22 +64,24 @@ class App:
         waiting = asyncio.create_task(stopping.wait(), name="stopping")
         try:
             await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            ended_by_itself = serving.done()  # what fails later fails because we close
             await self._drain()
         finally:
             waiting.cancel()
             await self._close(serving)
+        if ended_by_itself:
+            await serving
 
     async def _drain(self) -> None:
-        if not self.client.is_closed():
-            await self.runtime.drain(self.settings.shutdown_grace_s)
-            await self.sink.close()
+        await self.runtime.drain(0.0 if self.client.is_closed() else self.settings.shutdown_grace_s)
+        await self.sink.close()
 
     async def _close(self, serving: asyncio.Task[None]) -> None:
         await self.client.close()
         await asyncio.wait({serving}, timeout=CLOSE_S)
-        if serving.done() and not serving.cancelled() and (error := serving.exception()) is not None:
-            raise error
         serving.cancel()
+        if serving.done() and not serving.cancelled() and (error := serving.exception()) is not None:
+            _log.debug("closed", error=str(error))
 
 
 @asynccontextmanager
@@ -117,7 +119,7 @@ def _wire(
             now=now,
         )
     )
-    tools = ToolRegistry(builtin_tools(Deps(ripgrep=find_ripgrep())))
+    tools = _tools(settings)
     policies = ToolPolicies(by_name=settings.tool_policies)
     deps = TurnDeps(
         bot_name=BOT_NAME,
@@ -161,6 +163,16 @@ def _wire(
 def _guild_of_role(client: CountersignClient, number: str) -> str | None:
     roles = (guild.get_role(int(number)) for guild in client.guilds)
     return next((str(role.guild.id) for role in roles if role is not None), None)
+
+
+def _tools(settings: Settings) -> ToolRegistry:
+    """The tools. Raises StartupError for a policy about none of them: misspelt, it would bind nothing."""
+    tools = ToolRegistry(builtin_tools(Deps(ripgrep=find_ripgrep())))
+    unknown = [name for name in settings.tool_policies if tools.get(name) is None]
+    if unknown:
+        known = ", ".join(tools.names)
+        raise StartupError(f'TOOL_POLICIES has "{unknown[0]}", and there is no such tool (there is: {known}).')
+    return tools
 
 
 def _scopes(settings: Settings) -> dict[str, ProjectScope]:

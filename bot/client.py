@@ -21,6 +21,7 @@ from bot.desk import Desk
 from bot.exts.errors import CountersignTree
 from bot.render.outbox import NO_PINGS
 from bot.render.sink import DiscordSink
+from bot.settings_text import value_text
 from bot.views.answering import answered
 from bot.views.approval import DecisionButton, ReasonButton, reason_of
 from bot.views.stop import StopButton
@@ -59,7 +60,6 @@ class CountersignClient(commands.AutoShardedBot):
 
     def __init__(self, *, commands_file: Path, guild_ready_timeout: float = 2.0) -> None:
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to warn about
-        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to miss
         super().__init__(
             command_prefix=(),
             help_command=None,
@@ -108,7 +108,7 @@ class CountersignClient(commands.AutoShardedBot):
                 "portal (page Bot, Privileged Gateway Intents)."
             ) from error
         except (aiohttp.ClientError, discord.GatewayNotFound, OSError) as error:
-            raise StartupError(f"Discord cannot be reached at {Route.BASE}: {error}.") from error
+            raise StartupError(f"Discord cannot be reached at {value_text(Route.BASE)}: {error}.") from error
         except (discord.ConnectionClosed, discord.HTTPException) as error:
             raise StartupError(f"Discord answered with an error: {error}.") from error
 

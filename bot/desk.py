@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import discord
 
-from bot.render.text import inline
+from bot.render.text import inline, one_line
 from bot.views.answering import Said
 from pipeline.approvals import (
     Accepted,
@@ -24,6 +24,7 @@ from pipeline.records import TurnStarted, Verdict
 from pipeline.state import CallState
 
 _CLOSED = "This question is closed: it has expired, or its turn has ended. Nothing more is run because of it."
+_ELSEWHERE = "I do not know this question here, so nothing is run because of it."
 _NOTHING_TO_STOP = "There is nothing to stop: this has ended already."
 
 
@@ -55,6 +56,8 @@ class Desk:
         self, interaction: discord.Interaction[Any], approval: str, verdict: Verdict, note: str = ""
     ) -> Said | None:
         """Answer a question for the person who pressed. Their rights are checked now, inside."""
+        if self._is_elsewhere(interaction, approval):
+            return Said(text=_ELSEWHERE)
         result = await self._runtime.decide(approval, Answer(verdict=verdict, note=note), actor_of(interaction))
         match result:
             case Accepted():
@@ -66,13 +69,15 @@ class Desk:
             case Expired():
                 return Said(text=_CLOSED)
             case UnknownApproval():
-                return Said(text="I do not know this question any more, so nothing is run because of it.")
+                return Said(text=_ELSEWHERE)
 
     def refusal(self, interaction: discord.Interaction[Any], approval: str) -> str | None:
         """Why this person cannot answer now, before they are asked for a reason; None when they can."""
         known = self._question(approval)
         if known is None:
             return _CLOSED
+        if self._is_elsewhere(interaction, approval):
+            return _ELSEWHERE
         started, call = known
         if not self._approvers.permits(actor_of(interaction), started.user):
             return self._not_allowed(approval)
@@ -100,6 +105,11 @@ class Desk:
     def who_may_stop(self, requester: str) -> str:
         return f"Only <@{requester}>, who asked, approvers and people with **Manage Messages** may stop this."
 
+    def _is_elsewhere(self, interaction: discord.Interaction[Any], approval: str) -> bool:
+        """Whether the question was asked in another channel: the rights of a person are those of where they press."""
+        known = self._question(approval)
+        return known is not None and known[0].channel != str(interaction.channel_id)
+
     def _not_allowed(self, approval: str) -> str:
         known = self._question(approval)
         who = "the people whom the operator named in `APPROVERS`" if known is None else self._deciders(known[0])
@@ -112,7 +122,8 @@ def actor_of(interaction: discord.Interaction[Any]) -> Actor:
     roles = frozenset(str(role.id) for role in user.roles) if isinstance(user, discord.Member) else frozenset()
     in_guild = interaction.guild_id is not None
     manages = in_guild and (interaction.permissions.manage_guild or interaction.permissions.administrator)
-    return Actor(user=str(user.id), name=user.display_name, roles=roles, manage_guild=manages)
+    name = one_line(user.display_name, 80) or "somebody"
+    return Actor(user=str(user.id), name=name, roles=roles, manage_guild=manages)
 
 
 def desk_of(interaction: discord.Interaction[Any]) -> Desk:

@@ -56,8 +56,8 @@ def report(settings: Settings) -> str:
 
 def _configured(settings: Settings) -> Iterator[tuple[str, ...]]:
     yield "Discord token", value_text(settings.discord_token), settings.origin("DISCORD_TOKEN")
-    yield "Discord API", settings.discord_api_base, settings.origin("DISCORD_API_BASE")
-    yield "Discord gateway", settings.discord_gateway_url, settings.origin("DISCORD_GATEWAY_URL")
+    yield "Discord API", value_text(settings.discord_api_base), settings.origin("DISCORD_API_BASE")
+    yield "Discord gateway", value_text(settings.discord_gateway_url), settings.origin("DISCORD_GATEWAY_URL")
     try:
         models = _models(settings)
     except ValueError:  # said under what is missing

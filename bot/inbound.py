@@ -6,12 +6,14 @@ import base64
 import re
 from dataclasses import dataclass
 
+import aiohttp
 import discord
 import structlog
 
 from bot.render.text import clip, one_line
 from pipeline.messages import Image
 from pipeline.records import TurnStarted
+from tools.output import scrub
 
 _log = structlog.get_logger()
 
@@ -72,7 +74,7 @@ def text_of(message: discord.Message, me: discord.ClientUser) -> str:
     if message.guild is not None and message.guild.self_role is not None:
         names[f"<@&{message.guild.self_role.id}>"] = ""
     text = re.sub(r"<(?:@[!&]?|#)[0-9]+>", lambda match: names.get(match[0], match[0]), message.content)
-    return text.strip()
+    return scrub(text).strip()
 
 
 def attachment_lines(message: discord.Message, shown: frozenset[str]) -> list[str]:
@@ -101,7 +103,7 @@ async def images_of(message: discord.Message) -> dict[str, Image]:
     for attachment in wanted[:MAX_IMAGES]:
         try:
             data = await attachment.read()
-        except (discord.HTTPException, OSError):
+        except (discord.DiscordException, aiohttp.ClientError, OSError):
             _log.info("image_not_read", attachment=attachment.id)
             continue
         if len(data) <= MAX_IMAGE_BYTES:
@@ -129,6 +131,7 @@ async def turn_of(
         text=clip("\n".join([text_of(message, me), *lines]).strip(), 8000),
         quoted=quoted_of(message),
         images=tuple(images),
+        parent=str(message.channel.parent_id) if isinstance(message.channel, discord.Thread) else "",
         at=now,
     )
     return started, tuple(images.values())

@@ -21,7 +21,8 @@ def configure(*, verbose: bool = False) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     if sys.stderr.isatty():
-        processors += [structlog.dev.ConsoleRenderer()]
+        # Not the pretty traceback: that shows the local variables, and with them keys and tokens.
+        processors += [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
     else:
         processors += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     structlog.configure(

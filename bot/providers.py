@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import httpx
 
 from bot.settings import Settings
+from bot.settings_text import value_text
 from pipeline.provider import Provider
 from pipeline.providers import ProviderConfig, build
 
@@ -47,5 +48,7 @@ def _build(config: ProviderConfig, client: httpx.AsyncClient) -> Provider:
     provider = build(config, client)
     if not provider.model:
         name = config.name.upper()
-        raise ValueError(f"PROVIDERS__{name}__MODEL is not set, and there is no default for {config.base_url}.")
+        raise ValueError(
+            f"PROVIDERS__{name}__MODEL is not set, and there is no default for {value_text(config.base_url)}."
+        )
     return provider

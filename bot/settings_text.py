@@ -87,6 +87,7 @@ def value_text(value: object) -> str:
             return ", ".join(map(str, value)) or "none"
         case _:
             text = re.sub(r"//[^/@\s]*@", "//...@", str(value))
+            text = re.sub(r"(https?://[^\s?#]*)[?#]\S+", r"\1?...", text)
             return (text if len(text) <= 80 else text[:77] + "...").replace("\n", "\\n")
 
 

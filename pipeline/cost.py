@@ -50,7 +50,7 @@ def price_of(usage: Usage, model: str, overrides: Mapping[str, ModelPrice]) -> D
     for name in dict.fromkeys((model, model.rsplit("/", 1)[-1])):
         try:
             return calc_price(tokens, model_ref=name).total_price
-        except LookupError:
+        except (LookupError, ValueError):  # unknown, or counts that no price fits (more tokens cached than read)
             continue
     return None
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Protocol
 
 import structlog
 
 _log = structlog.get_logger()
+
+RETRY_S = (1.0, 5.0, 15.0, 60.0)
 
 
 class Dispatcher(Protocol):
@@ -18,31 +21,48 @@ class Dispatcher(Protocol):
 
 
 class TaskDispatcher:
-    """Advances each turn in a task of its own, one task a turn at most."""
+    """Advances each turn in a task of its own, one task a turn at most.
+
+    A turn whose advance fails (the disk is full, the database is locked) is tried again until it comes through: nothing
+    else would free its channel.
+    """
 
     def __init__(self, advance: Callable[[str], Awaitable[None]]) -> None:
         self._advance = advance
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()
+        self._woken: dict[str, asyncio.Event] = {}
+        self._closed = False
 
     def wake(self, turn: str) -> None:
-        self._again.add(turn)
-        if turn not in self._tasks:
-            self._tasks[turn] = asyncio.create_task(self._run(turn), name=f"turn {turn}")
+        if turn in self._tasks:
+            self._woken[turn].set()
+        elif not self._closed:  # else the next start takes it up: what it is woken for is a record
+            self._woken[turn] = asyncio.Event()
+            self._tasks[turn] = asyncio.create_task(self._run(turn, self._woken[turn]), name=f"turn {turn}")
 
-    async def _run(self, turn: str) -> None:
+    async def _run(self, turn: str, woken: asyncio.Event) -> None:
+        failures = 0
+        woken.set()
         try:
-            while turn in self._again:
-                self._again.discard(turn)
-                await self._advance(turn)
-        except Exception:
-            _log.exception("turn_failed", turn=turn)
+            while woken.is_set():
+                woken.clear()
+                try:
+                    await self._advance(turn)
+                    failures = 0
+                except Exception:
+                    _log.exception("turn_failed", turn=turn)
+                    if self._closed:
+                        return
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(woken.wait(), RETRY_S[min(failures, len(RETRY_S) - 1)])
+                    failures += 1
+                    woken.set()
         finally:
-            self._again.discard(turn)
-            del self._tasks[turn]
+            del self._tasks[turn], self._woken[turn]
 
     async def drain(self, grace_s: float) -> None:
         """Give running turns `grace_s` seconds to come to an end, then cancel them: a start takes them up again."""
+        self._closed = True
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=grace_s)
         tasks = tuple(self._tasks.values())

@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from pipeline.journal import Journal
+from pipeline.journal import Journal, PendingApproval
 
 _log = structlog.get_logger()
+
+RETRY_S = 1.0
 
 
 class ExpiryTimer:
@@ -23,31 +25,43 @@ class ExpiryTimer:
         self._expire = expire
         self._handle: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def arm(self, at_least_s: float = 0.0) -> None:
         """Look up the earliest open question and wait for it, instead of whatever was waited for."""
         pending = await self._journal.pending_approvals()
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-        if pending:
-            delay = max(at_least_s, pending[0].expires - self._now())
-            self._handle = asyncio.get_running_loop().call_later(delay, self._fire)
+        self._wait(max(at_least_s, pending[0].expires - self._now()) if pending else None)
 
     def cancel(self) -> None:
+        """Expire nothing any more."""
+        self._closed = True
         for waiting in (self._handle, self._task):
             if waiting is not None:
                 waiting.cancel()
+
+    def _wait(self, delay_s: float | None) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+        if delay_s is not None and not self._closed:
+            self._handle = asyncio.get_running_loop().call_later(delay_s, self._fire)
 
     def _fire(self) -> None:
         self._task = asyncio.create_task(self._expire_all(), name="expiry")
 
     async def _expire_all(self) -> None:
-        for pending in await self._journal.pending_approvals():
-            if pending.expires > self._now():
-                break
-            try:
-                await self._expire(pending.turn, pending.approval)
-            except Exception:
-                _log.exception("expiry_failed", approval=pending.approval)
-        await self.arm(at_least_s=1.0)  # one that could not be closed now is not tried in a tight loop
+        self._wait(RETRY_S)  # for the case that the journal cannot be read now
+        try:
+            for pending in await self._journal.pending_approvals():
+                if pending.expires > self._now():
+                    break
+                await self._expire_one(pending)
+            await self.arm(at_least_s=RETRY_S)  # one that could not be closed now is not tried in a tight loop
+        except Exception:
+            _log.exception("expiry_failed")
+
+    async def _expire_one(self, pending: PendingApproval) -> None:
+        try:
+            await self._expire(pending.turn, pending.approval)
+        except Exception:
+            _log.exception("expiry_failed", approval=pending.approval)

@@ -41,7 +41,7 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted:
     """A person's message. `turn` is the id of that message, `text` what they wrote, `quoted` what they replied to,
-    `images` ids of blobs, `project` the folder's name, `at` epoch seconds."""
+    `images` ids of blobs, `parent` the channel that a thread belongs to (empty elsewhere), `at` epoch seconds."""
 
     kind: Literal["turn_started"] = "turn_started"
     turn: str
@@ -52,6 +52,7 @@ class TurnStarted:
     text: str
     quoted: str = ""
     images: tuple[str, ...] = ()
+    parent: str = ""
     at: float
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from weakref import WeakValueDictionary
 
@@ -27,6 +27,7 @@ from pipeline.events import EventSink, NullSink
 from pipeline.expiry import ExpiryTimer
 from pipeline.journal import OpenTurn, Place
 from pipeline.messages import Image
+from pipeline.open_turns import OpenTurns, RuntimeLimits
 from pipeline.records import CardPosted, Decided, StopRequested, TurnResumed, TurnStarted, Verdict
 from pipeline.results import Reason, TurnStatus
 from pipeline.state import LoopState
@@ -34,17 +35,9 @@ from pipeline.stop import StopSignal
 from pipeline.turn import TurnDeps, run_generation_turn
 from pipeline.turn_log import TurnLog
 
+__all__ = ["ChannelRuntime", "RuntimeLimits", "Submission"]
+
 _log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeLimits:
-    """How much may go on at once, and how old (seconds) an interrupted turn may be to be taken up again."""
-
-    max_user_active_turns: int = 3
-    max_guild_active_turns: int = 10
-    max_queued_messages: int = 20
-    resume_max_age_s: float = 3600.0
 
 
 class Submission(StrEnum):
@@ -66,9 +59,10 @@ class ChannelRuntime:
         self._approvers = approvers
         self._dispatcher = TaskDispatcher(self._advance)
         self._timer = ExpiryTimer(deps.journal, deps.now, self._expire)
-        self._open: dict[str, OpenTurn] = {}
+        self._open = OpenTurns()
         self._logs: WeakValueDictionary[str, TurnLog] = WeakValueDictionary()
         self._stops: dict[str, StopSignal] = {}
+        self._failed: set[str] = set()
         self._admission = asyncio.Lock()
         self._closing = False
 
@@ -79,7 +73,7 @@ class ChannelRuntime:
                 return Submission.CLOSING
             if started.turn in self._open:
                 return Submission.KNOWN
-            waits = self._channel_is_taken(started.channel) or not self._may_run(started.user, started.guild)
+            waits = self.is_busy(started.channel) or not self._open.may_run(started.user, started.guild, self._limits)
             if waits and len(self.queued(started.channel)) >= self._limits.max_queued_messages:
                 return Submission.FULL
             try:
@@ -108,21 +102,20 @@ class ChannelRuntime:
 
     def is_busy(self, channel: str) -> bool:
         """Whether a turn of this channel is active or waits for a person."""
-        return self._channel_is_taken(channel)
+        return self._open.holder(channel) is not None
 
     def queued(self, channel: str) -> Sequence[OpenTurn]:
         """The messages that wait in this channel, oldest first."""
-        waiting = (t for t in self._open.values() if t.channel == channel and t.place is Place.QUEUED)
-        return sorted(waiting, key=lambda t: (t.created_at, len(t.turn), t.turn))
+        return self._open.queued(channel)
 
     def requester(self, channel: str) -> str | None:
         """The id of the person whose turn holds this channel."""
-        turn = self._holder(channel)
+        turn = self._open.holder(channel)
         return None if turn is None else turn.user
 
     async def stop(self, channel: str, *, by: str, name: str, reason: Reason = Reason.PERSON) -> bool:
         """End the turn that holds this channel; what was said stays. False when there is none to stop."""
-        turn = self._holder(channel)
+        turn = self._open.holder(channel)
         return turn is not None and await self.stop_turn(turn.turn, by=by, name=name, reason=reason)
 
     async def stop_turn(self, turn: str, *, by: str, name: str, reason: Reason = Reason.PERSON) -> bool:
@@ -131,12 +124,12 @@ class ChannelRuntime:
             return False
         log = await self._log(turn)
         request = StopRequested(reason=reason, by=by, name=name)
-        if not await log.commit(request, when=lambda state: state.ending is None and state.stop is None):
-            return False
-        if (signal := self._stops.get(turn)) is not None:
-            signal.request()
-        self._dispatcher.wake(turn)
-        return True
+        try:
+            return await log.commit(request, when=lambda state: state.ending is None and state.stop is None)
+        finally:  # after a failure too: the record may be there, and people want the turn to end
+            if (signal := self._stops.get(turn)) is not None:
+                signal.request()
+            self._dispatcher.wake(turn)
 
     async def decide(self, approval: str, answer: Answer, actor: Actor) -> DecisionResult:
         """Write a person's answer to one question, if they may give it and nobody did before."""
@@ -152,8 +145,7 @@ class ChannelRuntime:
         )
         if verdict is Verdict.EXPIRED:
             decided = replace(decided, by="", name="", note="")
-        if await log.commit(decided, when=lambda state: _is_open(state, approval)):
-            self._dispatcher.wake(turn)
+        if await self._close_question(log, decided):
             return Accepted(verdict=verdict) if verdict is not Verdict.EXPIRED else Expired()
         return _decided_before(log.state, approval)
 
@@ -167,8 +159,7 @@ class ChannelRuntime:
         """The question cannot be shown: its call gets a result that says `why`."""
         log = await self._log(turn)
         decided = Decided(approval=approval, verdict=Verdict.UNDELIVERABLE, note=why, at=self._deps.now())
-        if await log.commit(decided, when=lambda state: _is_open(state, approval)):
-            self._dispatcher.wake(turn)
+        await self._close_question(log, decided)
 
     async def undeliverable(self, turn: str) -> None:
         """Nothing can be shown where this turn came from (the channel is gone): end it."""
@@ -177,19 +168,25 @@ class ChannelRuntime:
     async def resume(self) -> int:
         """Take up every open turn after a start; how many there were. Ones that are too old end with a sentence."""
         opened = await self._deps.journal.open_turns()
-        self._open = {turn.turn: turn for turn in opened}
+        self._open = OpenTurns({turn.turn: turn for turn in opened})
         now = self._deps.now()
         for turn in opened:
-            if turn.place is Place.ACTIVE and now - turn.created_at > self._limits.resume_max_age_s:
-                await self.stop_turn(turn.turn, by="", name="", reason=Reason.INTERRUPTED)
-            elif turn.place is Place.ACTIVE:
-                await (await self._log(turn.turn)).commit(TurnResumed(at=now), when=lambda state: state.ending is None)
-            if turn.place is not Place.QUEUED:
-                self._dispatcher.wake(turn.turn)
+            try:
+                await self._take_up(turn, now)
+            except Exception:  # it holds its channel, and no other
+                _log.exception("turn_not_resumed", turn=turn.turn)
         await self._timer.arm()
         for channel in {turn.channel for turn in opened}:
             await self._start_next(channel)
         return len(opened)
+
+    async def _take_up(self, turn: OpenTurn, now: float) -> None:
+        if turn.place is Place.ACTIVE and now - turn.created_at > self._limits.resume_max_age_s:
+            await self.stop_turn(turn.turn, by="", name="", reason=Reason.INTERRUPTED)
+        elif turn.place is Place.ACTIVE:
+            await (await self._log(turn.turn)).commit(TurnResumed(at=now), when=lambda state: state.ending is None)
+        if turn.place is not Place.QUEUED:
+            self._dispatcher.wake(turn.turn)
 
     async def drain(self, grace_s: float) -> None:
         """Take nothing new, give running turns `grace_s` seconds, leave the rest to the next start."""
@@ -198,14 +195,19 @@ class ChannelRuntime:
         await self._dispatcher.drain(grace_s)
 
     async def _advance(self, turn: str) -> None:
-        if turn not in self._open:
+        if turn not in self._open:  # it has ended; what waits behind it is started again if that failed
+            await self._start_waiting()
             return
         signal = self._stops.setdefault(turn, StopSignal())
         try:
             log = await self._log(turn)
             if not _only_waits(log.state):
                 await self._move(turn, Place.ACTIVE)
+                await self._resumed(log)
             result = await run_generation_turn(self._deps, log, signal)
+        except Exception:
+            self._failed.add(turn)
+            raise
         finally:
             self._stops.pop(turn, None)
         if result.status is TurnStatus.AWAITING_APPROVAL:
@@ -213,9 +215,16 @@ class ChannelRuntime:
             await self._timer.arm()
         else:
             channel = self._open.pop(turn).channel
+            self._failed.discard(turn)
             _log.info("turn_ended", turn=turn, status=result.status, reason=result.reason, passes=result.iterations)
             await self._start_next(channel)
         await self._start_waiting()
+
+    async def _resumed(self, log: TurnLog) -> None:
+        """Note that a turn goes on after a failure, before anything is paid for: a few of them end it."""
+        if log.turn in self._failed:
+            await log.commit(TurnResumed(at=self._deps.now()), when=lambda state: state.ending is None)
+            self._failed.discard(log.turn)
 
     async def _move(self, turn: str, place: Place) -> bool:
         """Have the turn stand in `place`; whether it does."""
@@ -230,24 +239,30 @@ class ChannelRuntime:
         """Begin the oldest queued message of a free channel, if its person and guild may run one more."""
         async with self._admission:
             waiting = self.queued(channel)
-            if self._closing or not waiting or self._channel_is_taken(channel):
+            if self._closing or not waiting or self.is_busy(channel):
                 return
             first = waiting[0]
-            if not self._may_run(first.user, first.guild):
+            if not self._open.may_run(first.user, first.guild, self._limits):
                 return
             if await self._move(first.turn, Place.ACTIVE):
                 self._dispatcher.wake(first.turn)
 
     async def _start_waiting(self) -> None:
         """A turn made room: messages of other channels may have waited for their person's or guild's turn."""
-        for channel in {turn.channel for turn in self._open.values() if turn.place is Place.QUEUED}:
+        for channel in self._open.waiting_channels():
             await self._start_next(channel)
 
     async def _expire(self, turn: str, approval: str) -> None:
         log = await self._log(turn)
         decided = Decided(approval=approval, verdict=Verdict.EXPIRED, at=self._deps.now())
-        if await log.commit(decided, when=lambda state: _is_open(state, approval)):
-            self._dispatcher.wake(turn)
+        await self._close_question(log, decided)
+
+    async def _close_question(self, log: TurnLog, decided: Decided) -> bool:
+        """Write an answer if its question is open, and have the turn looked at: whether that was so."""
+        try:
+            return await log.commit(decided, when=lambda state: _is_open(state, decided.approval))
+        finally:  # after a failure or a cancel too: the record may be there all the same
+            self._dispatcher.wake(log.turn)
 
     async def _log(self, turn: str) -> TurnLog:
         """The one log of a turn. That of an ended turn is read without telling anybody: it has been shown."""
@@ -257,19 +272,6 @@ class ChannelRuntime:
             log = await TurnLog.load(self._deps.journal, sink, turn)
             log = self._logs.setdefault(turn, log)
         return log
-
-    def _holder(self, channel: str) -> OpenTurn | None:
-        held = (t for t in self._open.values() if t.channel == channel and t.place is not Place.QUEUED)
-        return next(held, None)
-
-    def _channel_is_taken(self, channel: str) -> bool:
-        return self._holder(channel) is not None
-
-    def _may_run(self, user: str, guild: str) -> bool:
-        active = [turn for turn in self._open.values() if turn.place is Place.ACTIVE]
-        of_user = sum(turn.user == user for turn in active)
-        of_guild = sum(turn.guild == guild for turn in active) if guild else 0
-        return of_user < self._limits.max_user_active_turns and of_guild < self._limits.max_guild_active_turns
 
 
 def _is_open(state: LoopState, approval: str) -> bool:

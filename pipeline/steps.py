@@ -160,8 +160,7 @@ def _seal_holds(params: ToolLoopParams, call: CallState, question: ApprovalAsked
 
 
 def _drifted(call: CallState) -> ToolFinished:
-    why = "Not run: the tool or its policy is no longer what was approved. Ask for it again if it is still needed."
-    return _result(call, Outcome.DENIED, why)
+    return _result(call, Outcome.DENIED, f"Not run: {_DRIFTED} Ask for it again if it is still needed.")
 
 
 def _after_a_crash(params: ToolLoopParams, call: CallState) -> Step:
@@ -175,11 +174,14 @@ def _after_a_crash(params: ToolLoopParams, call: CallState) -> Step:
     if decision is None:
         return Wait(reason=Reason.AGAIN)
     if decision.verdict is Verdict.APPROVE:
-        if (why := refusal(params, call)) is not None:
-            return Record(records=(_result(call, Outcome.UNKNOWN, f"{UNKNOWN_OUTCOME} It cannot run again: {why}"),))
-        return _run(call)
+        why = refusal(params, call) or (None if _seal_holds(params, call, question) else _DRIFTED)
+        if why is None:
+            return _run(call)
+        return Record(records=(_result(call, Outcome.UNKNOWN, f"{UNKNOWN_OUTCOME} It cannot run again: {why}"),))
     return Record(records=(_result(call, Outcome.UNKNOWN, UNKNOWN_OUTCOME),))
 
+
+_DRIFTED = "the tool, its folder or its policy is no longer what was approved."
 
 UNKNOWN_OUTCOME = (
     "The bot was interrupted while this call ran. Whether it took effect is unknown, and it was not run again."

@@ -10,6 +10,7 @@ import structlog
 from pipeline.context import system_message, user_message
 from pipeline.conversation import transcript_of, window
 from pipeline.endings import Ending, close
+from pipeline.errors import StoreError
 from pipeline.events import EventSink
 from pipeline.journal import Conversations, Journal, TurnOutput
 from pipeline.messages import UserMessage
@@ -32,7 +33,8 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDeps:
-    """What every turn needs. `project_of` finds the folder of a channel's file tools, `now` is the wall clock."""
+    """What every turn needs. `project_of` finds the folder of a channel's file tools, which is that of its threads too;
+    `now` is the wall clock."""
 
     bot_name: str
     journal: Journal
@@ -57,6 +59,8 @@ async def run_generation_turn(deps: TurnDeps, log: TurnLog, stop: StopSignal) ->
     if log.state.ending is None:
         try:
             result = await run_tool_loop(await _params(deps, log, stop, asked), log)
+        except StoreError:
+            raise
         except Exception:
             _log.exception("turn_interrupted", turn=log.turn)
             await _give_up(log)
@@ -95,7 +99,7 @@ async def _params(deps: TurnDeps, log: TurnLog, stop: StopSignal, asked: UserMes
     started = log.state.started
     channel = await deps.conversations.channel(started.channel)
     provider, model = await _attempt(deps, log, channel.model)
-    scope = deps.project_of(started.channel)
+    scope = deps.project_of(started.parent or started.channel)
     turns = await deps.conversations.turns(started.channel, deps.conversation_max_bytes)
     system = system_message(
         name=deps.bot_name, project="" if scope is None else scope.name, channel_prompt=channel.system

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+
+import aiohttp
 import discord
 import structlog
 from discord.ext import commands
@@ -12,7 +15,7 @@ from bot.exts.controls import Controls
 from bot.inbound import text_of, turn_of
 from bot.render.outbox import ONLY_THE_PERSON
 from bot.render.pacer import Kind, Priority
-from bot.views.answering import Said
+from bot.views.answering import SORRY, Said
 from pipeline.conversation import parse_command
 from pipeline.runtime import Submission
 
@@ -20,7 +23,7 @@ _log = structlog.get_logger()
 
 _EMPTY = "Write what you want after the mention, for example: what is in this folder?"
 _FULL = "Too many messages wait in this channel already, so I did not take this one. Try again when some are answered."
-_CLOSING = "I am about to restart and did not take this message. Please send it again in a minute."
+_CLOSING = "I am about to restart. If I do not answer this within a few minutes, please send it again."
 
 
 class Chat(commands.Cog):
@@ -38,6 +41,9 @@ class Chat(commands.Cog):
         if not self._parts.admission.admits(message.author):
             _log.info("not_admitted", user=message.author.id, channel=message.channel.id)
             return
+        await self._safely(message, self._answer(message, me))
+
+    async def _answer(self, message: discord.Message, me: discord.ClientUser) -> None:
         text = text_of(message, me)
         if (command := parse_command(text)) is not None:
             await self._tell(message, await self._controls.run(command, str(message.channel.id)))
@@ -57,7 +63,15 @@ class Chat(commands.Cog):
             text = text_of(message, me)
             meant = admission.addresses_bot(message, me) and admission.admits(message.author)
             if meant and parse_command(text) is None and (text or message.attachments):
-                await self._submit(message, me)
+                await self._safely(message, self._submit(message, me))
+
+    async def _safely(self, message: discord.Message, work: Coroutine[None, None, None]) -> None:
+        """Do `work` about `message`; when it fails, its author is told."""
+        try:
+            await work
+        except Exception:
+            _log.exception("message_not_answered", message=message.id, channel=message.channel.id)
+            await self._tell(message, Said(text=SORRY))
 
     async def _submit(self, message: discord.Message, me: discord.ClientUser) -> None:
         sees_images = bool(message.attachments) and await self._sees_images(str(message.channel.id))
@@ -79,11 +93,11 @@ class Chat(commands.Cog):
         return provider.traits.sees_images
 
     async def _tell(self, message: discord.Message, said: Said) -> None:
-        await self._parts.pacer.leave(str(message.channel.id), lambda: (Priority.FIRST, Kind.OTHER))
+        await self._parts.pacer.leave(str(message.channel.id), lambda: (Priority.FIRST, Kind.CREATE))
         try:
             await message.reply(said.text or None, embeds=said.embeds, allowed_mentions=ONLY_THE_PERSON)
-        except discord.HTTPException as error:
-            _log.info("answer_not_delivered", channel=message.channel.id, code=error.code)
+        except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
+            _log.info("answer_not_delivered", channel=message.channel.id, why=str(error))
 
 
 def cogs(parts: Parts) -> tuple[commands.Cog, ...]:

@@ -106,7 +106,8 @@ class Control:
         ]
         direct = [channel_object(world, channel) for channel in world.channels if channel.type == DM]
         commands = [command_object(command) for command in world.commands]
-        return {"bot": bot, "guilds": guilds, "channels": direct, "commands": commands}
+        now_ms = round(self._backend.clock.time() * 1000)
+        return {"bot": bot, "guilds": guilds, "channels": direct, "commands": commands, "now_ms": now_ms}
 
     async def _messages(self, request: web.Request, _body: Json) -> list[Json]:
         channel = request.query.get("channel")
@@ -182,6 +183,7 @@ class Control:
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
             raise ControlError(400, "advance_s is a number of seconds, 0 or more")
         self._moved(float(seconds))
+        self._backend.hub.publish("clock", now_ms=round(self._backend.clock.time() * 1000))
         return {"now": self._backend.clock.isoformat(), "offset_s": self._backend.clock.offset_s}
 
 

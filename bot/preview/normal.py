@@ -32,7 +32,7 @@ def components(items: Sequence[Json], addresses: dict[str, str]) -> list[Json]:
 
     def number(item: Json) -> Json:
         own = item.get("id")
-        body = {name: value for name, value in item.items() if value is not None}
+        body = _without_nulls(item)
         body["id"] = own if isinstance(own, int) and own > 0 else next(free)
         body |= _defaults(body, addresses)
         for name in ("accessory", "component"):
@@ -53,7 +53,7 @@ def _defaults(item: Json, addresses: dict[str, str]) -> Json:
         body: Json = {"min_values": item.get("min_values", 1), "max_values": item.get("max_values", 1)}
         body["disabled"] = bool(item.get("disabled", False))
         if kind == STRING_SELECT:
-            body["options"] = [{name: v for name, v in option.items() if v is not None} for option in item["options"]]
+            body["options"] = [_without_nulls(option) for option in item["options"]]
         return body
     if kind == CONTAINER:
         return {"accent_color": item.get("accent_color"), "spoiler": bool(item.get("spoiler", False))}
@@ -69,6 +69,12 @@ def _defaults(item: Json, addresses: dict[str, str]) -> Json:
     if kind == GALLERY:
         return {"items": [_gallery_item(entry, addresses) for entry in item["items"]]}
     return {}
+
+
+def _without_nulls(item: Json) -> Json:
+    """`item` without what is null; a unicode emoji in it comes with a null id and goes back without one."""
+    body = {name: value for name, value in item.items() if value is not None}
+    return {**body, "emoji": _without_nulls(body["emoji"])} if "emoji" in body else body
 
 
 def _gallery_item(item: Json, addresses: dict[str, str]) -> Json:

@@ -1,6 +1,6 @@
 """The first world: guilds, channels, roles and members, from a mapping (JSON) or the default one.
 
-A seed is `{"guilds": [{"name", "owner", "roles": [{"name", "permissions"}], "channels": [{"name", "topic"?,
+A seed is `{"guilds": [{"name", "owner", "roles": [{"name", "permissions"?, "color"?}], "channels": [{"name", "topic"?,
 "overwrites"?}], "members": [{"name", "display"?, "roles"?, "bot"?}],
 "stickers"?: [{"name", "tags"?}], "emojis"?: [{"name"}]}]}`; a name is one person in all guilds.
 """
@@ -23,7 +23,10 @@ DEFAULT: Mapping[str, Any] = {
         {
             "name": "Preview",
             "owner": "owner",
-            "roles": [{"name": "Manager", "permissions": int(P.MANAGE_GUILD)}, {"name": "Approver"}],
+            "roles": [
+                {"name": "Manager", "permissions": int(P.MANAGE_GUILD), "color": 0xE67E22},
+                {"name": "Approver", "color": 0x2ECC71},
+            ],
             "channels": [
                 {"name": "general", "topic": "Anything goes"},
                 {"name": "ops", "topic": "Work that needs an approval"},
@@ -105,6 +108,7 @@ class _Builder:
             permissions=int(EVERYONE | int(seed.get("permissions", 0))),
             position=place,
             mentionable=bool(seed.get("mentionable", False)),
+            color=int(seed.get("color", 0)),
         )
         return self._world.roles.put(role)
 

@@ -10,7 +10,8 @@ Path = tuple[str | int, ...]
 
 _LISTS_OF_OBJECTS = {"embeds", "fields", "components", "options", "choices", "attachments", "items"}
 _LISTS = {"sticker_ids", "parse", "users", "roles"}
-_OBJECTS = {"footer", "author", "image", "thumbnail", "media", "file", "accessory", "component", "message_reference"}
+_OBJECTS = {"footer", "author", "image", "thumbnail", "media", "file", "accessory", "component", "emoji"}
+_OBJECTS |= {"message_reference"}
 _NUMBERS = {"style", "flags", "min_values", "max_values", "min_length", "max_length"}
 _KEYS = {"id", "name", "type"}
 _TEXTS = {"title", "description", "label", "custom_id", "placeholder", "value", "filename"}

@@ -66,7 +66,7 @@ def short_arguments(arguments: str) -> str:
     """The arguments in a few words, for people who follow along; never what a decision is based on."""
     try:
         values = json.loads(arguments or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return inline(arguments, ARGUMENT_UNITS)
     if not isinstance(values, dict):
         return inline(arguments, ARGUMENT_UNITS)

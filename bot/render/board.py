@@ -89,7 +89,7 @@ class CardKeeper(Keeper):
             await self._outcome_of_a_quick_call()
         priority = Priority.CARD if subject.call.finished is None else Priority.EDIT
         await self._parts.pacer.leave(
-            self._place.channel, lambda: (priority, Kind.OTHER if self._message is None else Kind.EDIT)
+            self._place.channel, lambda: (priority, Kind.CREATE if self._message is None else Kind.EDIT)
         )
         try:
             await self._send()

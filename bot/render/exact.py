@@ -28,8 +28,10 @@ class _Object:
 def exact_json(arguments: str, *, compact: bool = False) -> str:
     """`arguments` (JSON as received) laid out for people: the same values, in the same order.
 
-    Hidden characters and runs of three back-ticks are JSON escapes. Text that is no JSON is shown as one string.
+    Hidden characters and runs of three back-ticks are JSON escapes. Text that is no JSON, or nested too deeply to be
+    laid out, is shown as one string.
     """
+    line = None if compact else "\n"
     try:
         value = json.loads(
             arguments.strip() or "{}",
@@ -38,9 +40,9 @@ def exact_json(arguments: str, *, compact: bool = False) -> str:
             parse_constant=_Number,
             object_pairs_hook=lambda pairs: _Object(tuple(pairs)),
         )
+        return _written(value, line)
     except (ValueError, RecursionError):
-        value = arguments
-    return _written(value, None if compact else "\n")
+        return _written(arguments, line)
 
 
 def boxed_json(text: str) -> str:

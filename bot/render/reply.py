@@ -77,12 +77,12 @@ class ReplyEditor(Keeper):
         self._searched = False
         self._following: Post | str | None = None
         self._asked: Urgency | None = None
-        self._looked_at = (0, False)
+        self._looked_at = view.progress
         self._typing: asyncio.Task[None] | None = None
 
     def changed(self) -> None:
         super().changed()
-        if self._asked is not None and self._looked_at != (self._view.seq, self._view.speaks):
+        if self._asked is not None and self._looked_at != self._view.progress:
             self._look_again()
         if self._shall_type() and self._typing is None:
             self._typing = asyncio.get_running_loop().create_task(self._type())
@@ -160,15 +160,17 @@ class ReplyEditor(Keeper):
             return Priority.EDIT, Kind.OTHER
         shown = self._memory.shown.get(post.slot)
         before = None if shown is None or shown.post is None else shown.post.content
-        kind = Kind.OTHER if shown is None else Kind.EDIT
+        kind = Kind.CREATE if shown is None else Kind.EDIT
         if self._view.is_over:
             return Priority.EDIT if before == post.content else Priority.FINAL, kind
-        if post.content and not before:
+        overflows = _slot_key(post.slot)[1] > 0
+        if post.content and not before and not overflows:
             return Priority.FIRST, kind
-        return Priority.EDIT, Kind.OTHER if shown is None else Kind.TEXT_EDIT
+        is_full = not post.stop
+        return Priority.FULL if is_full else Priority.EDIT, Kind.CREATE if shown is None else Kind.TEXT_EDIT
 
     def _noted_urgency(self) -> Urgency:
-        self._looked_at = (self._view.seq, self._view.speaks)
+        self._looked_at = self._view.progress
         self._asked = self._urgency()
         return self._asked
 

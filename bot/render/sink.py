@@ -62,6 +62,7 @@ class DiscordSink:
 
     def __init__(self, parts: SinkParts) -> None:
         self._parts = parts
+        self._since = parts.now()
         self._runtime: SinkRuntime | None = None
         self._turns: dict[str, _Turn] = {}
         self._waiting: dict[str, asyncio.Event] = {}
@@ -144,7 +145,7 @@ class DiscordSink:
         reply.changed()
         if (begun := self._waiting.pop(started.turn, None)) is not None:
             begun.set()
-        elif self._parts.now() - started.at > 1.0:  # perhaps an earlier process put a mark on it
+        elif started.at < self._since:  # perhaps an earlier process put a mark on it
             self._spawn(self._react(started, add=False))
         self.queue_changed(started.channel)
 

@@ -8,6 +8,8 @@ from pipeline.events import Committed, LoopEvent, PassOpened, TextArrived, Think
 from pipeline.records import ApprovalAsked, Ask, PassFinished, ToolStarted, TurnStarted
 from pipeline.state import CallState, LoopState, apply
 
+PROGRESS_CHARS = 250
+
 
 class TurnView:
     """Takes the events of one turn. `sections` of its text are what stands between two groups of approval cards."""
@@ -20,6 +22,7 @@ class TurnView:
         self.cards: dict[str, CallState] = {}
         self._now = now
         self._live: list[str] = []
+        self._live_chars = 0
         self._carded_passes: set[int] = set()
 
     def take(self, event: LoopEvent) -> bool:
@@ -30,9 +33,10 @@ class TurnView:
                     return False
                 self._commit(event)
             case PassOpened():
-                self._live = []
+                self._live, self._live_chars = [], 0
             case TextArrived(text=text):
                 self._live.append(text)
+                self._live_chars += len(text)
             case ThinkingArrived():
                 return False
         return True
@@ -42,7 +46,7 @@ class TurnView:
         self.state = apply(self.state, event.record)
         match event.record:
             case PassFinished():
-                self._live = []
+                self._live, self._live_chars = [], 0
             case ToolStarted(iteration=iteration, index=index):
                 self.started_at[iteration, index] = self._now()
             case ApprovalAsked(iteration=iteration, ask=ask):
@@ -77,6 +81,12 @@ class TurnView:
     def speaks(self) -> bool:
         """The pass that is not committed yet has visible text."""
         return any(not text.isspace() for text in self._live)
+
+    @property
+    def progress(self) -> tuple[int, bool, int]:
+        """Another value whenever what waits to be shown may have become more urgent: a record, the first text, or so
+        much text that it may need another message."""
+        return self.seq, self.speaks, self._live_chars // PROGRESS_CHARS
 
     @property
     def has_text(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+import aiohttp
 import discord
 import structlog
 
@@ -69,5 +70,5 @@ async def _quietly(request: Coroutine[Any, Any, object]) -> None:
     """An interaction that cannot be answered any more is no error of the bot."""
     try:
         await request
-    except discord.HTTPException as error:
-        _log.info("interaction_not_answered", code=error.code, status=error.status)
+    except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
+        _log.info("interaction_not_answered", why=str(error))

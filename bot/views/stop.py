@@ -16,7 +16,9 @@ class StopButton(DynamicItem[Button[View]], template=r"stop:(?P<turn>[0-9]{1,20}
     """Ends the turn. Its custom id was written by the bot itself, so the requester in it can be trusted."""
 
     def __init__(self, turn: str, user: str) -> None:
-        super().__init__(Button(label="Stop", style=discord.ButtonStyle.secondary, custom_id=f"stop:{turn}:{user}"))
+        super().__init__(
+            Button(label="Stop", emoji="⏹️", style=discord.ButtonStyle.secondary, custom_id=f"stop:{turn}:{user}")
+        )
         self.turn = turn
         self.user = user
 

@@ -89,7 +89,7 @@ class Endpoint:
                         yield event
                     if not events:
                         yield None
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:  # a broken encoding too, not only a broken connection
                 reason = f"the connection broke ({type(error).__name__})"
                 _log.info("provider_stream_broke", provider=self.config.name, error=repr(error))
             for event in decoder.end():

@@ -22,6 +22,8 @@ class _Open:
     name: str
     arguments: list[str] = field(default_factory=list)
     extra: JsonValue = None
+    named_again: bool = False
+    """Its name came once more after its arguments were whole: a repetition, or the head of another such call."""
 
     @property
     def is_complete(self) -> bool:
@@ -46,7 +48,7 @@ class CallAssembler:
         arguments = _arguments_of(function.get("arguments"))
         call = self._continued(index, call_id, name, arguments)
         if call is None:
-            call = _Open(id=call_id, name=name)
+            call = _Open(id=call_id, name=name or self._named_last(index))
             self._all.append(call)
         else:
             call.id = call.id or call_id
@@ -70,6 +72,11 @@ class CallAssembler:
         """What each call carried that has to be sent back with it (None where nothing)."""
         return [call.extra for call in self._all]
 
+    def _named_last(self, index: int | None) -> str:
+        """The name of the call whose head was repeated without arguments, before these came."""
+        last = self._by_index.get(index) if index is not None else self._all[-1] if self._all else None
+        return last.name if last is not None and last.named_again else ""
+
     def _continued(self, index: int | None, call_id: str, name: str, arguments: str) -> _Open | None:
         """The open call that a fragment belongs to; None where it opens one."""
         if index is not None:
@@ -82,11 +89,15 @@ class CallAssembler:
             return None
         if call_id and call.id and call_id != call.id:
             return None
-        if name and index is None and name != call.name:
+        if not name and not call.named_again:
+            return call
+        if name and name != call.name and (index is None or call.is_complete):
             return None
-        if name and arguments.lstrip().startswith("{") and call.is_complete:
+        if call.is_complete:
             # Its name and the beginning of an object after a whole one: another call, even under the same id.
-            return None
+            if arguments.lstrip().startswith("{"):
+                return None
+            call.named_again = True
         return call
 
 

@@ -108,6 +108,8 @@ class OpenAIReader:
         if choice is not None:
             yield from self._delta(object_of(choice.get("delta") or choice.get("message")))
             self._finish = text_of(choice.get("finish_reason")) or self._finish
+            if self._finish == "error":
+                raise ErrorInStream(502, "the answer ended in an error")
         usage = _usage_in(chunk)
         if usage is not None and usage != self._usage:
             self._usage = usage

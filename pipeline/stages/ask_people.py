@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import structlog
 
@@ -35,12 +37,14 @@ async def _question(
         if tool is not None:
             seal = params.seal(tool, call.call.arguments, expires)
             if tool.preview is not None and ask is Ask.RUN:
-                async with asyncio.timeout(params.limits.tool_timeout_s):
+                async with _bounded(params):
                     preview = await tool.preview(parse_arguments(tool, call.call.arguments), params.context)
     except ToolError as error:
         if ask is Ask.RUN:
             return _failed(call, str(error))
     except TimeoutError:
+        if params.stop.requested:
+            return _failed(call, "the person stopped the turn.", Outcome.NOT_RUN)
         return _failed(call, f"{call.call.name} took too long to show what it would change.")
     except Exception:
         _log.exception("preview_failed", tool=call.call.name, turn=state.turn)
@@ -57,7 +61,21 @@ async def _question(
     )
 
 
-def _failed(call: CallState, why: str) -> ToolFinished:
+@asynccontextmanager
+async def _bounded(params: ToolLoopParams) -> AsyncIterator[None]:
+    """Raises TimeoutError in the work after the time that a tool may take, and at a stop."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(params.limits.tool_timeout_s) as time:
+
+        def stop() -> None:
+            if not time.expired():
+                time.reschedule(loop.time())
+
+        with params.stop.listening(stop):
+            yield
+
+
+def _failed(call: CallState, why: str, outcome: Outcome = Outcome.ERROR) -> ToolFinished:
     return ToolFinished(
-        iteration=call.iteration, index=call.index, run=0, outcome=Outcome.ERROR, content=scrub(f"Not run: {why}")
+        iteration=call.iteration, index=call.index, run=0, outcome=outcome, content=scrub(f"Not run: {why}")
     )

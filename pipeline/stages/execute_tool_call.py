@@ -71,7 +71,7 @@ def fingerprint_of(call: ToolCall, content: str) -> str:
     """Names a call together with its result; the order of the arguments' keys does not matter."""
     try:
         arguments = orjson.dumps(orjson.loads(call.arguments or "{}"), option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONDecodeError:
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):  # no JSON, or nested deeper than can be written
         arguments = call.arguments.encode()
     return blake2b(b"\0".join([call.name.encode(), arguments, content.encode()]), digest_size=12).hexdigest()
 

@@ -25,6 +25,9 @@ from pipeline.rolling_timeout import RollingTimeout
 from pipeline.state import LoopState
 from tools.output import scrub
 
+MAX_PASS_CHARS = 1_000_000
+"""A model that goes in circles talks for ever where nobody set it a limit: there its answer is cut."""
+
 
 async def stream_once(params: ToolLoopParams, state: LoopState) -> PassFinished:
     """Ask the provider once and tell the sink what arrives.
@@ -44,7 +47,7 @@ async def stream_once(params: ToolLoopParams, state: LoopState) -> PassFinished:
                 async with aclosing(params.provider.stream(request)) as events:
                     async for event in events:
                         draft.take(event)
-                        if stop.requested:
+                        if stop.requested or draft.is_endless:
                             break
                         watch.allow(limits.idle_timeout_s)
     except TimeoutError:
@@ -71,16 +74,19 @@ class _Draft:
     usage: Usage = field(default_factory=Usage)
     ended: PassEnded | None = None
     heard: bool = False
+    chars: int = 0
     half: str = ""  # the first half of a character that a delta was cut in
 
     def take(self, event: StreamEvent) -> None:
         self.heard = True
         match event:
             case TextDelta(text=text):
+                self.chars += len(text)
                 if whole := self._whole(text):
                     self.text.append(whole)
                     self.params.sink.emit(TextArrived(turn=self.state.turn, text=whole))
             case ThinkingDelta(text=text):
+                self.chars += len(text)
                 self.thinking.append(scrub(text))
                 self.params.sink.emit(ThinkingArrived(turn=self.state.turn, text=scrub(text)))
             case UsageReported(usage=usage):
@@ -95,7 +101,13 @@ class _Draft:
         self.half = text[-1] if text and "\ud800" <= text[-1] <= "\udbff" else ""
         return scrub(text[: len(text) - len(self.half)])
 
+    @property
+    def is_endless(self) -> bool:
+        return self.chars > MAX_PASS_CHARS
+
     def complete(self) -> PassFinished:
+        if self.ended is None and self.is_endless:
+            self.ended = PassEnded(finish=Finish.LENGTH)
         if self.ended is None:
             return self.finished(StreamStatus.ERROR, detail="The answer ended without saying that it is complete.")
         if self.ended.calls:

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from bot.inbound import Admission
+from bot.preview.seed import DEFAULT
 from bot.preview.server import Twin
 from pipeline.messages import UserMessage
 from pipeline.runtime import RuntimeLimits
 from tests.bot.full import Choices, FullBot, full_bot
 from tests.support.control import ControlClient
 from tests.support.scripts import Say, ScriptedModel, script
+from tests.support.twin import MakeTwin
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -22,6 +24,11 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAW
 def asked_of(model: ScriptedModel) -> UserMessage:
     """The person's message as the model saw it last."""
     return next(m for m in reversed(model.requests[-1].messages) if isinstance(m, UserMessage))
+
+
+def asked_in(model: ScriptedModel) -> list[UserMessage]:
+    """What the person wrote, for each request."""
+    return [[m for m in request.messages if isinstance(m, UserMessage)][-1] for request in model.requests]
 
 
 def labels(message: dict[str, Any]) -> list[str]:
@@ -61,6 +68,22 @@ async def test_other_talk_and_edits_start_nothing(twin: Twin, tmp_path: Path) ->
         await bot.say("this one")
         await bot.until_reply("Answered")
         assert asked_of(model).text == "Alice: this one" and len(model.requests) == 1
+
+
+async def test_bots_webhooks_and_unfurled_links_start_nothing(make_twin: MakeTwin, tmp_path: Path) -> None:
+    (guild,) = DEFAULT["guilds"]
+    robot = {"name": "robot", "bot": True}
+    twin = await make_twin(seed={"guilds": [guild | {"members": [*guild["members"], robot]}]})
+    model = script(Say(text=("Answered",)), Say(text=("Answered again",)))
+    async with full_bot(twin, tmp_path, model) as bot:
+        await bot.say("I am a robot", author="robot")
+        await bot.control.say("general", "", f"<@{bot.me}> I am a hook", webhook="CI")
+        linked = await bot.say("https://example.org")
+        await bot.until_reply("Answered")
+        await bot.control.edit(linked, embeds=[{"title": "Example", "url": "https://example.org"}])
+        await bot.say("last")
+        await bot.until_reply("Answered again")
+        assert [asked.text for asked in asked_in(model)] == ["Alice: https://example.org", "Alice: last"]
 
 
 async def test_a_chat_channel_needs_no_mention(twin: Twin, tmp_path: Path) -> None:

@@ -87,10 +87,10 @@ async def test_fewer_than_the_limit_leave_in_any_second() -> None:
 async def test_the_most_urgent_leaves_first() -> None:
     requests = Requests(per_second=2)
     await requests.ask("busy", Priority.EDIT)
-    for priority in (Priority.EDIT, Priority.FIRST, Priority.CARD, Priority.FINAL):
+    for priority in (Priority.EDIT, Priority.FULL, Priority.FIRST, Priority.CARD, Priority.FINAL):
         await requests.ask(priority.name, priority)
     await requests.clock.advance(10)
-    assert [name for name, _ in requests.left] == ["busy", "FINAL", "CARD", "FIRST", "EDIT"]
+    assert [name for name, _ in requests.left] == ["busy", "FINAL", "CARD", "FIRST", "FULL", "EDIT"]
 
 
 async def test_text_edits_of_a_channel_are_more_than_a_second_apart() -> None:
@@ -111,13 +111,41 @@ async def test_a_card_need_not_wait_for_the_pace_of_the_text() -> None:
     assert requests.left == [("text", 0.0), ("card", 0.0)]
 
 
-async def test_a_channel_has_at_most_four_edits_in_five_seconds() -> None:
+async def test_edits_leave_the_last_of_five_places_to_a_final_text() -> None:
     requests = Requests()
     for number in range(5):
         await requests.ask(str(number), Priority.CARD, kind=Kind.EDIT)
-    assert len(requests.left) == 4
+    await requests.ask("final", Priority.FINAL, kind=Kind.EDIT)
+    await requests.ask("second final", Priority.FINAL, kind=Kind.EDIT)
+    assert [name for name, _ in requests.left] == ["0", "1", "2", "3", "final"]
     await requests.clock.advance(10)
-    assert requests.left[-1] == ("4", 5.0)
+    assert requests.left[-2:] == [("second final", 5.0), ("4", 5.0)]
+
+
+async def test_however_long_a_text_was_edited_its_final_form_leaves_at_once() -> None:
+    for at in range(40):
+        requests = Requests()
+        for number in range(10):
+            await requests.ask(str(number), Priority.EDIT, kind=Kind.TEXT_EDIT)
+        await requests.clock.advance(at * 0.17)
+        await requests.ask("final", Priority.FINAL, kind=Kind.EDIT)
+        name, when = requests.left[-1]
+        assert (name, when) == ("final", requests.clock.now - 100.0)
+        await requests.clock.advance(10)
+        times = [time for _, time in requests.left]
+        assert max(sum(1 for other in times if time <= other < time + 5.0) for time in times) <= 5
+
+
+async def test_a_channel_has_at_most_five_new_messages_in_five_seconds_the_last_not_for_an_overflow() -> None:
+    requests = Requests()
+    for number in range(5):
+        await requests.ask(f"overflow {number}", Priority.EDIT, kind=Kind.CREATE)
+    await requests.ask("card", Priority.CARD, kind=Kind.CREATE)
+    await requests.ask("first", Priority.FIRST, kind=Kind.CREATE)
+    await requests.ask("edit", Priority.EDIT, kind=Kind.EDIT)
+    assert [name for name, _ in requests.left] == [*(f"overflow {n}" for n in range(4)), "card", "edit"]
+    await requests.clock.advance(20)
+    assert [name for name, _ in requests.left[-2:]] == ["first", "overflow 4"]
 
 
 async def test_a_cancelled_request_takes_no_place() -> None:
@@ -177,4 +205,14 @@ async def test_after_a_hold_up_what_left_late_still_counts() -> None:
     await requests.clock.run_late_timers()
     assert len(requests.left) == before
     await requests.clock.advance(5.0)
+    assert len(requests.left) == 60
+
+
+async def test_a_machine_that_is_always_late_still_sends() -> None:
+    requests = Requests()
+    for number in range(60):
+        await requests.ask(str(number), Priority.EDIT, channel=str(number))
+    for _ in range(20):
+        requests.clock.hold_up(0.5)
+        await requests.clock.run_late_timers()
     assert len(requests.left) == 60

@@ -14,7 +14,7 @@ from tests.support.stage import Json, labels, words
 
 
 async def cards(bot: BotProcess) -> list[Json]:
-    return [message for message in await bot.replies() if "write_file" in str(message["embeds"][:1])]
+    return [message for message in await bot.replies() if "'seal " in str(message["embeds"])]
 
 
 async def test_a_card_from_before_a_kill_works_once(make_bot: MakeBot, each_wire: Mind) -> None:

@@ -109,6 +109,17 @@ async def test_an_embed_comes_back_whole(bot: Bot, control: ControlClient) -> No
     assert shown.timestamp == embed.timestamp
 
 
+async def test_emojis_of_a_button_and_of_an_option_come_back(bot: Bot) -> None:
+    view = discord.ui.View().add_item(discord.ui.Button(label="Stop", emoji="⏹️", custom_id="s"))
+    picked = discord.ui.Select(custom_id="p", options=[discord.SelectOption(label="a", emoji="🅰️")])  # type: ignore[var-annotated]
+    sent = await bot.channel("general").send("run", view=view.add_item(picked))
+    first, second = sent.components
+    assert isinstance(first, discord.ActionRow) and isinstance(second, discord.ActionRow)
+    [stop], [choice] = first.children, second.children
+    assert isinstance(stop, discord.Button) and str(stop.emoji) == "⏹️"
+    assert isinstance(choice, discord.SelectMenu) and str(choice.options[0].emoji) == "🅰️"
+
+
 async def test_the_same_nonce_makes_one_message_for_a_while(bot: Bot, twin: Twin, control: ControlClient) -> None:
     channel = bot.channel("general")
     first = await channel.send("once", nonce="n-1")

@@ -93,6 +93,32 @@ async def test_an_edited_message_says_so_and_a_deleted_one_goes(stage: Stage) ->
     await expect(stage.message(message)).to_have_count(0)
 
 
+async def test_the_mark_of_an_edit_stands_behind_the_last_word_of_a_list(stage: Stage) -> None:
+    message = await stage.post("draft")
+    await stage.show()
+    await stage.bot.edit(message, content="- one\n- two")
+    await expect(stage.content(message).locator("li").last).to_have_text("two (edited)")
+
+
+async def test_times_that_count_follow_the_clock_of_the_server(stage: Stage) -> None:
+    await stage.control("POST", "/clock", {"advance_s": 3600})
+    soon = round(stage.twin.clock.time()) + 1800
+    message = await stage.post(f"Expires <t:{soon}:R>")
+    await stage.show()
+    await expect(stage.content(message)).to_have_text("Expires in 30 minutes")
+    await stage.control("POST", "/clock", {"advance_s": 600})
+    await expect(stage.content(message)).to_have_text("Expires in 20 minutes")
+
+
+async def test_people_of_the_first_world_are_told_apart_by_the_colour_of_their_role(stage: Stage) -> None:
+    for author in ("owner", "alice", "bob"):
+        await stage.say(author, f"I am {author}")
+    await stage.show()
+    names = [stage.message(f"I am {author}").locator(".author") for author in ("owner", "alice", "bob")]
+    colours = {await name.evaluate("node => getComputedStyle(node).color") for name in names}
+    assert len(colours) == 3
+
+
 async def test_embeds_show_their_parts_in_discords_layout(stage: Stage) -> None:
     fields = [{"name": f"n{i}", "value": f"v{i}", "inline": i < 2} for i in range(3)]
     embed = {"title": "Done", "url": "https://example.org/", "description": "all `good`", "color": 0x248046}

@@ -32,13 +32,15 @@ class BotProcess(People):
         self.twin = twin
         self.project = folder / "project"
         self._folder = folder
-        self._environment = environment
+        self.environment = environment
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
         """Start the bot and wait until it is online."""
         with (self._folder / "bot.log").open("ab") as log:
-            self._process = await start_program("run", folder=self._folder, environment=self._environment, output=log)
+            self._process = await start_program(
+                "--verbose", "run", folder=self._folder, environment=self.environment, output=log
+            )
         async with real_timeout(START_S):
             while not self.twin.backend.hub.online:
                 assert self._process.returncode is None, self.log
@@ -72,7 +74,8 @@ class BotProcess(People):
 async def start_program(
     *arguments: str, folder: Path, environment: Mapping[str, str], output: object
 ) -> asyncio.subprocess.Process:
-    """The program in `folder` with nothing but `environment` set; `output` takes all that it writes."""
+    """The program, with the tools for tests, in `folder` with nothing but `environment` set; `output` takes all that it
+    writes."""
     own = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(ROOT)}
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.support.extra_tools", *arguments),
@@ -82,6 +85,19 @@ async def start_program(
         stdout=output,  # type: ignore[arg-type]
         stderr=asyncio.subprocess.STDOUT,
     )
+
+
+async def run_program(*arguments: str, folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+    """The program from start to end; its exit code and all that it wrote."""
+    pipe = asyncio.subprocess.PIPE
+    process = await start_program(*arguments, folder=folder, environment=environment, output=pipe)
+    try:
+        async with real_timeout(START_S):
+            said, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    return process.returncode or 0, said.decode()
 
 
 async def lose_the_next_answer(bot: BotProcess) -> None:

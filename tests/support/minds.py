@@ -28,14 +28,16 @@ LONG_WORDS = 600
 class Asked:
     """A request as its server reads it, whichever wire it came on.
 
-    `text` is the newest message of a person, `results` what came of the calls since; `calls` and `answered` are the ids
-    of all calls in the request and of all results, in order; `spoken` is every text of a person or of the model.
+    `text` is the newest message of a person, `results` what came of the calls since; `all_results` is what came of any
+    call. `calls` and `answered` are the ids of all calls and of all results, in order; `spoken` is every text of a
+    person or of the model.
     """
 
     model: str
     system: str
     text: str
     results: Sequence[str]
+    all_results: Sequence[str]
     calls: Sequence[str]
     answered: Sequence[str]
     spoken: Sequence[str]
@@ -136,6 +138,7 @@ def read(kind: str, body: Json) -> Asked:
         system=system,
         text=messages[newest][1] if said else "",
         results=[text for role, text, _, results in messages[newest + 1 :] for text in results.values()],
+        all_results=[text for *_, results in messages for text in results.values()],
         calls=[call for _, _, calls, _ in messages for call in calls],
         answered=[call for _, _, _, results in messages for call in results],
         spoken=[text for _, text, _, _ in messages if text],

@@ -72,17 +72,10 @@ class People:
             channel=channel,
         )
 
-    async def until_card(
-        self, tool: str = "write_file", *, but: tuple[str, ...] = (), channel: str = "general"
-    ) -> Json:
-        """An open approval card about `tool`, none of those whose ids are in `but`."""
+    async def until_card(self, about: str = "", *, channel: str = "general") -> Json:
+        """An open approval card with `about` anywhere on it."""
         return await self.until(
-            lambda message: (
-                "Approve" in labels(message)
-                and message["embeds"][0]["title"] == f"Approve {tool}?"
-                and message["id"] not in but
-            ),
-            channel=channel,
+            lambda message: "Approve" in labels(message) and about in words(message), channel=channel
         )
 
     async def until_changed(self, message: Json, text: str) -> Json:

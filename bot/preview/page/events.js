@@ -1,7 +1,9 @@
 // What each event of the stream changes on the page.
 
 import { showModal } from "./actions.js";
+import { setClock } from "./clock.js";
 import { mentions } from "./parts.js";
+import { tickTimes } from "./richtext.js";
 
 /** Applies one event; events of other channels only leave unread marks. */
 export function applyEvent(page, event) {
@@ -17,6 +19,9 @@ export function applyEvent(page, event) {
     case "reaction_remove": return here && page.log.react(event, event.type === "reaction_add");
     case "typing": return here && page.log.startTyping(event.user_id);
     case "modal": return event.viewer_id === page.viewer.id && showModal(page, event.interaction, event.modal);
+    case "clock":
+      setClock(event.now_ms);
+      return tickTimes();
     case "bot":
       page.botOnline = event.online;
       return page.draw();

@@ -1,5 +1,7 @@
 // Words for times, sizes, names and colours, as Discord shows them.
 
+import { nowMs } from "./clock.js";
+
 const EPOCH_MS = 1420070400000n;
 const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const longDate = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
@@ -29,7 +31,7 @@ export const dayName = (date) => longDate.format(date);
 export const fullTime = (date) => full.format(date);
 
 /** The stamp beside a name: the time alone for today, else with the day. */
-export function messageTime(date, now = new Date()) {
+export function messageTime(date, now = new Date(nowMs())) {
   const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / 86_400_000);
   if (days === 0) return `Today at ${clock.format(date)}`;
   if (days === 1) return `Yesterday at ${clock.format(date)}`;
@@ -37,8 +39,8 @@ export function messageTime(date, now = new Date()) {
 }
 
 /** "in 2 minutes", "3 hours ago": rounded to the largest unit of which there is at least one. */
-export function relativeTime(date, nowMs = Date.now()) {
-  const seconds = Math.round((date.getTime() - nowMs) / 1000);
+export function relativeTime(date, now = nowMs()) {
+  const seconds = Math.round((date.getTime() - now) / 1000);
   const steps = [["second", 1, 60], ["minute", 60, 60], ["hour", 3600, 24], ["day", 86_400, 30], ["month", 2_592_000, 12]];
   for (const [unit, length, most] of steps) {
     const count = Math.round(seconds / length);

@@ -1,6 +1,7 @@
 // The page as a whole: who looks at which channel of which world, and how it is read from the server.
 
 import { api, ApiError } from "./api.js";
+import { setClock } from "./clock.js";
 import { Composer } from "./composer.js";
 import { el, icon, iconButton } from "./dom.js";
 import { emptyHint } from "./hint.js";
@@ -61,6 +62,7 @@ export class Page {
 
   async readWorld() {
     const world = await api.world();
+    if (world.now_ms) setClock(world.now_ms);
     this.directory = new Directory(world, this.directs);
     this.botOnline = world.bot?.online ?? this.botOnline;
     const asked = new URLSearchParams(location.search).get("viewer");

@@ -13,6 +13,7 @@ const TYPE_REPLY = 19;
 const TYPE_COMMAND = 20;
 const INTERACTION_COMMAND = 2;
 const PLAIN_TYPES = new Set([0, TYPE_REPLY, TYPE_COMMAND, 23]);
+const FLOWING = new Set(["UL", "OL", "LI", "BLOCKQUOTE", "H3", "H4", "H5", "SMALL"]);
 const SNIPPET = 160;
 const ONLY_EMOJI = /^(?:(?:\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}\u200d\ufe0f]*)|\s){1,40}$/u;
 
@@ -115,9 +116,19 @@ export function contentNodes(message, { directory }) {
   }
   const nodes = richText(message.content, directory);
   if (message.edited_timestamp && message.content) {
-    nodes.push(timeNode(new Date(message.edited_timestamp), " (edited)", { class: "edited" }));
+    const mark = timeNode(new Date(message.edited_timestamp), " (edited)", { class: "edited" });
+    const block = lastBlock(nodes);
+    if (block) block.append(mark);
+    else nodes.push(mark);
   }
   return nodes;
+}
+
+/** The innermost list item, quote or heading that the text ends in: what follows it would begin a line of its own. */
+function lastBlock(nodes) {
+  let found = null;
+  for (let last = nodes.at(-1); FLOWING.has(last?.nodeName); last = last.lastChild) found = last;
+  return found;
 }
 
 export function reactionNodes(message, page) {

@@ -58,6 +58,29 @@ async def test_two_calls_under_one_id_are_two(call_id: str, indices: tuple[dict[
     assert await calls_of(*chunks) == [("f", '{"x":1}')] * 2
 
 
+@pytest.mark.parametrize("index", [{"index": 0}, {}])
+@pytest.mark.parametrize("name", ["f", "g"])
+async def test_a_head_without_id_after_whole_arguments_opens_another_call(index: dict[str, int], name: str) -> None:
+    chunks = (
+        fragment(**index, name="f", args='{"x":1}'),
+        fragment(**index, name=name, args=""),
+        fragment(**index, args='{"y"'),
+        fragment(**index, args=":2}"),
+    )
+    assert await calls_of(*chunks) == [("f", '{"x":1}'), (name, '{"y":2}')]
+
+
+async def test_another_name_after_whole_arguments_is_a_call_even_without_arguments() -> None:
+    chunks = fragment(index=0, name="f", args='{"x":1}'), fragment(index=0, name="now", args="")
+    assert await calls_of(*chunks) == [("f", '{"x":1}'), ("now", "{}")]
+
+
+@pytest.mark.parametrize("index", [{"index": 0}, {}])
+async def test_a_head_that_is_only_repeated_after_whole_arguments_opens_nothing(index: dict[str, int]) -> None:
+    chunks = fragment(**index, id="a", name="f", args='{"x":1}'), fragment(**index, id="a", name="f", args="")
+    assert await calls_of(*chunks) == [("f", '{"x":1}')]
+
+
 async def test_two_calls_in_one_chunk_are_two() -> None:
     both = delta(
         tool_calls=[

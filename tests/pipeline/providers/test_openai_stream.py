@@ -149,6 +149,13 @@ async def test_an_error_inside_the_stream_is_a_rejection(error: object, status: 
     assert (raised.status, raised.transient) == (status, transient)
 
 
+async def test_an_answer_that_ends_in_an_error_is_a_rejection_that_may_pass() -> None:
+    text, raised = await text_before_error(delta(content="Par"), delta("error"), DONE)
+    assert text == "Par"
+    assert isinstance(raised, ProviderRejected)
+    assert raised.transient
+
+
 async def test_an_error_as_the_whole_answer_is_a_rejection() -> None:
     response = httpx.Response(200, json={"error": {"code": 500, "message": "no GPU"}})
     with pytest.raises(ProviderRejected, match="no GPU"):
