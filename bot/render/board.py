@@ -154,6 +154,6 @@ class CardKeeper(Keeper):
         return next((str(message.id) for message in own if mine & button_ids(message)), None)
 
     async def _fail(self, why: str) -> None:
-        self._failed = True
         if self._subject().is_open:
             await self._parts.runtime.card_failed(self._place.trigger, self._question.approval, why)
+        self._failed = True  # only now: while it cannot be written down, it is tried again

@@ -54,6 +54,7 @@ class NotedRuntime:
     answers: list[tuple[str, Answer, Actor]] = field(default_factory=list)
     stops: list[tuple[str, str]] = field(default_factory=list)
     result: DecisionResult | None = None
+    hold: asyncio.Event | None = None
     on_answer: Callable[[str, Answer, Actor], None] = lambda *_: None
 
     def queued(self, channel: str) -> Sequence[OpenTurn]:
@@ -71,6 +72,8 @@ class NotedRuntime:
     async def decide(self, approval: str, answer: Answer, actor: Actor) -> DecisionResult:
         self.answers.append((approval, answer, actor))
         self.on_answer(approval, answer, actor)
+        if self.hold is not None:
+            await self.hold.wait()
         return self.result or Accepted(verdict=answer.verdict)
 
     async def stop_turn(self, turn: str, *, by: str, name: str) -> bool:
@@ -85,19 +88,20 @@ class Stage:
         self.twin = twin
         self.control = control
         self.folder = folder
+        self.now = 1_700_000_000.0
         self.deliveries = MemoryDeliveries()
         self.runtime = NotedRuntime()
         self.client: CountersignClient
         self.sink: DiscordSink
         self._serving: asyncio.Task[None]
 
-    async def open(self, max_reply_messages: int = 5) -> None:
+    async def open(self, max_reply_messages: int = 5, pacer: Pacer | None = None) -> None:
         """Start the bot; after `kill`, start it again."""
         point_at(self.twin.api_base, self.twin.gateway_url)
         self.client = CountersignClient(commands_file=self.folder / "commands", guild_ready_timeout=0.05)
         parts = SinkParts(
             outbox=Outbox(self.client),
-            pacer=Pacer(),
+            pacer=pacer or Pacer(),
             deliveries=self.deliveries,
             deciders=Deciders(APPROVERS, lambda _: None).words,
             max_reply_messages=max_reply_messages,
@@ -164,15 +168,15 @@ class Stage:
         return [message["content"] for message in await self.replies()]
 
     def _now(self) -> float:
-        return 1_700_000_000.0
+        return self.now
 
 
 @asynccontextmanager
-async def staged(twin: Twin, folder: Path, **options: int) -> AsyncIterator[Stage]:
+async def staged(twin: Twin, folder: Path, pacer: Pacer | None = None) -> AsyncIterator[Stage]:
     """A bot on `twin`, closed at the end."""
     async with ControlClient(twin.url) as control:
         stage = Stage(twin, control, folder)
-        await stage.open(**options)
+        await stage.open(pacer=pacer)
         try:
             yield stage
         finally:

@@ -62,6 +62,20 @@ def described(card_subject: CardSubject) -> str:
     return card(card_subject)[0].description or ""
 
 
+@pytest.mark.parametrize(
+    "char",
+    [*"\u202e\u2066\u200b\u200d\u00a0\u00ad\u2028\u3000\u3164\u061c\ufeff\ufe0f\ue000\x1b\x7f", "\U000e0041"],
+)
+def test_a_character_that_nobody_sees_is_an_escape_wherever_it_comes(char: str) -> None:
+    hidden = f"a{char}b"
+    asked = subject(json.dumps({hidden: hidden}, ensure_ascii=False), name=hidden)
+    asked = replace(asked, started=replace(asked.started, author=hidden))
+    (embed,) = card(asked)
+    shown = json.dumps(embed.to_dict(), ensure_ascii=False)
+    assert char not in shown
+    assert (embed.description or "").count(json.dumps(char).strip('"')) == 2
+
+
 @given(ARGUMENTS)
 def test_the_card_parsed_back_is_the_arguments(arguments: dict[str, object]) -> None:
     text = json.dumps(arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,19 @@ async def test_a_second_press_hears_who_was_first(stage: Stage) -> None:
     stage.runtime.result = AlreadyDecided(verdict=Verdict.APPROVE, name="olga")
     answer = await stage.control.click(cards[0]["id"], "owner", label="Deny")
     assert answer["message"]["content"] == "Already decided by olga."
+
+
+async def test_a_press_that_takes_long_is_acknowledged_first_and_answered_then(stage: Stage) -> None:
+    _, cards = await carded(stage, asked())
+    stage.runtime.hold = asyncio.Event()
+    stage.runtime.result = AlreadyDecided(verdict=Verdict.APPROVE, name="olga")
+    answer = await stage.control.click(cards[0]["id"], "owner", label="Deny")
+    assert answer["kind"].startswith("deferred")
+    stage.runtime.hold.set()
+    said_later = await stage.control.until_message(
+        "general", lambda m: m["content"] == "Already decided by olga.", viewer="owner"
+    )
+    assert said_later["flags"] & 64
 
 
 async def test_a_press_on_an_expired_card_says_so(stage: Stage) -> None:

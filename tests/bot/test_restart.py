@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 from bot.preview.server import Twin
-from tests.bot.full import full_bot
+from tests.bot.full import WAIT_S, full_bot
+from tests.support.control import ControlClient
 from tests.support.scripts import Say, script
 
 ASKS = Say(text=("I will write.",), calls=(("write", '{"text": "hello"}'),))
@@ -41,8 +44,24 @@ async def test_a_queued_message_is_answered_after_a_restart_and_loses_its_mark(t
         await bot.say("first")
         await bot.until_reply("One")
         async with bot.control.expect(lambda event: event["type"] == "reaction_add") as marked:
-            await bot.say("second", author="bob")
+            waiting = await bot.say("second", author="bob")
         await marked
-    async with full_bot(twin, tmp_path, script(Say(text=("One",)), Say(text=("Two",)))) as bot:
+    restarted = script(Say(text=("One",)), Say(text=("Two",)))
+    async with (
+        ControlClient(twin.url) as control,
+        control.events() as events,
+        full_bot(twin, tmp_path, restarted) as bot,
+    ):
         await bot.ended(2)
         assert [message["content"] for message in await bot.replies()] == ["One", "Two"]
+        async with asyncio.timeout(WAIT_S):
+            unmarked = [event["message_id"] async for event in _until_removed(events)]
+        assert unmarked == [waiting["id"]]
+
+
+async def _until_removed(events: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+    """The next reaction that is taken away."""
+    async for event in events:
+        if event["type"] == "reaction_remove":
+            yield event
+            return

@@ -179,6 +179,15 @@ async def test_a_server_error_is_tried_again(stage: Stage) -> None:
     assert await stage.contents() == ["Hello"]
 
 
+@pytest.mark.parametrize("lost", [{"status": 500}, {"cut": True}])
+async def test_a_message_whose_answer_was_lost_is_not_posted_twice(stage: Stage, lost: dict[str, int]) -> None:
+    await stage.control.fault("POST", MESSAGES, after=True, **lost)
+    script = await stage.ask()
+    script.commit(said("Hello"), ended())
+    await stage.finish(script)
+    assert await stage.contents() == ["Hello"]
+
+
 async def test_a_closed_channel_ends_the_turn_and_delivery(stage: Stage) -> None:
     script = await stage.ask()
     await stage.control.fault("POST", MESSAGES, status=403, body={"code": 50001, "message": "Missing Access"})
@@ -209,6 +218,20 @@ async def test_a_restart_goes_on_in_the_same_message(stage: Stage) -> None:
     again.commit(said("Half of it all"), ended())
     await stage.finish(again)
     assert await stage.contents() == ["Half of it all"]
+
+
+async def test_a_pass_that_is_shorter_the_second_time_leaves_no_message_behind(stage: Stage) -> None:
+    script = await stage.ask()
+    script.stream("word " * 600)
+    await stage.settled(script)
+    before = await stage.contents()
+    await stage.close()
+    await stage.open()
+    again = script.replay(stage.emit)
+    again.stream("One word")
+    again.commit(said("One word"), ended())
+    await stage.finish(again)
+    assert len(before) == 2 and await stage.contents() == ["One word"]
 
 
 async def test_a_message_whose_id_was_lost_in_a_crash_is_found_again(stage: Stage) -> None:

@@ -67,7 +67,7 @@ class Script:
 
     def __init__(self, emit: Callable[[LoopEvent], object], start: TurnStarted) -> None:
         self._emit = emit
-        self._start = start
+        self.start = start
         self.turn = start.turn
         self.records: list[LoopRecord] = []
         self.commit(start)
@@ -87,6 +87,6 @@ class Script:
 
     def replay(self, emit: Callable[[LoopEvent], object]) -> Script:
         """The same turn, read from the journal by another process."""
-        again = Script(emit, self._start)
+        again = Script(emit, self.start)
         again.commit(*self.records[1:])
         return again

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 
+import tests.support.extra_tools
+import tools.builtin
 from bot.preview.clock import ShiftedLoop
 from tests.support.bot_process import make_bot
 from tests.support.minds import KINDS, WIRES, Mind, mind
@@ -43,3 +46,10 @@ async def each_wire(request: pytest.FixtureRequest) -> AsyncIterator[Mind]:
     """Each model behind a wire in turn."""
     async with mind(request.param) as made:
         yield made
+
+
+@pytest.fixture
+def extra_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tools for tests beside the built-in ones, for bots that start in this process."""
+    folder = Path(tests.support.extra_tools.__file__).parent
+    monkeypatch.setattr(tools.builtin, "__path__", [*tools.builtin.__path__, str(folder)])

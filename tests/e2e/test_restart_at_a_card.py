@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
+import tools.builtin
+from tests.support.home import Home
 from tests.support.minds import Mind
+from tests.support.provider_server import Pass
 from tests.support.stage import Json, MakeStage, Stage, labels, words
 
 
@@ -70,6 +77,24 @@ async def test_a_call_that_the_policy_no_longer_allows_is_not_run_whatever_was_p
     assert len(wire.requests[-1].results) == 1
     closed = await stage.until(lambda shown: shown["id"] == card["id"] and labels(shown) == [])
     assert "· done" not in words(closed)
+
+
+@pytest.mark.usefixtures("extra_tools")
+async def test_a_call_of_a_tool_that_is_gone_is_not_run_whatever_was_pressed(
+    make_stage: MakeStage, wire: Mind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Home() as home:
+        stage = await make_stage(wire, TOOL_POLICIES="call_home=ask")
+        wire.script(Pass(calls=[("call_home", json.dumps({"port": home.port}))]), Pass(text=["I cannot."]))
+        await stage.mention("ring home")
+        card = await stage.until_card("call_home")
+        await stage.stop()
+        monkeypatch.setattr(tools.builtin, "__path__", tools.builtin.__path__[:1])
+        await stage.start(TOOL_POLICIES="")
+        await stage.control.click(card, "alice", "Approve")
+        await stage.until_reply("I cannot.")
+        assert len(wire.requests[-1].results) == 1
+        assert home.calls == []
 
 
 async def test_what_waits_behind_a_card_still_waits_after_a_start(make_stage: MakeStage, wire: Mind) -> None:

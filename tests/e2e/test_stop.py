@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-import tests.support.extra_tools
-import tools.builtin
 from tests.support.home import Home
 from tests.support.minds import Mind
 from tests.support.provider_server import Pass
 from tests.support.stage import MakeStage, labels
-
-
-@pytest.fixture
-def extra_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tools for tests beside the built-in ones."""
-    folder = Path(tests.support.extra_tools.__file__).parent
-    monkeypatch.setattr(tools.builtin, "__path__", [*tools.builtin.__path__, str(folder)])
 
 
 @pytest.mark.usefixtures("extra_tools")

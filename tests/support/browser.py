@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import BrowserContext, Page, async_playwright
+from playwright.async_api import BrowserContext, Page, async_playwright, expect
 from playwright.sync_api import Page as SyncPage
 from playwright.sync_api import Route, sync_playwright
 
@@ -88,7 +88,8 @@ async def context(browser_process: str) -> AsyncIterator[BrowserContext]:
         browser = await playwright.chromium.connect_over_cdp(browser_process)
         try:
             fresh = await browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
-            fresh.set_default_timeout(15_000)
+            fresh.set_default_timeout(20_000)
+            expect.set_options(timeout=20_000)  # a busy machine; what is there is seen at once
             yield fresh
             await fresh.close()
         finally:

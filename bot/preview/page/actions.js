@@ -47,7 +47,12 @@ async function refusal(page, promise, failed) {
 
 function answered(page, answer) {
   if (answer.modal) showModal(page, answer.interaction, answer.modal);
-  else if (answer.message?.channel_id === page.channel) page.log.put(answer.message);
+  else if (answer.message?.channel_id === page.channel && !isShown(page, answer.message)) page.log.put(answer.message);
+}
+
+/** What is shown already is kept by events, which may have come before this answer and know better. */
+function isShown(page, message) {
+  return page.log.list.byId.has(String(message.id));
 }
 
 /** Opens a modal once, whether the answer to the press or the event tells of it first. */
