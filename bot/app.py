@@ -15,6 +15,7 @@ from bot.client import CountersignClient, StartupError, point_at
 from bot.deciders import Deciders
 from bot.desk import Desk
 from bot.doctor import limits as described_limits
+from bot.doctor import unknown_policies
 from bot.exts import Parts, all_cogs
 from bot.inbound import Admission
 from bot.limits import loop_limits, runtime_limits
@@ -168,10 +169,8 @@ def _guild_of_role(client: CountersignClient, number: str) -> str | None:
 def _tools(settings: Settings) -> ToolRegistry:
     """The tools. Raises StartupError for a policy about none of them: misspelt, it would bind nothing."""
     tools = ToolRegistry(builtin_tools(Deps(ripgrep=find_ripgrep())))
-    unknown = [name for name in settings.tool_policies if tools.get(name) is None]
-    if unknown:
-        known = ", ".join(tools.names)
-        raise StartupError(f'TOOL_POLICIES has "{unknown[0]}", and there is no such tool (there is: {known}).')
+    for sentence in unknown_policies(settings, tools):
+        raise StartupError(sentence)
     return tools
 
 

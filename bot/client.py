@@ -120,6 +120,9 @@ class CountersignClient(commands.AutoShardedBot):
         if self._on_login is not None:
             await self._on_login()
 
+    async def on_ready(self) -> None:
+        _log.info("online", user=str(self.user), guilds=len(self.guilds))
+
     async def _sync_commands(self) -> None:
         """Tell Discord about the commands, but only when they differ from what it was last told."""
         payload = [command.to_dict(self.tree) for command in self.tree.get_commands()]

@@ -8,6 +8,8 @@ from bot.providers import build_providers
 from bot.settings import LIMIT_GROUPS, Provider, Settings
 from bot.settings_text import Described, describe, value_text
 from pipeline.providers import http_client
+from tools.builtin import Deps, builtin_tools
+from tools.registry import ToolRegistry
 
 
 def limits(settings: Settings) -> tuple[Described, ...]:
@@ -33,9 +35,17 @@ def _missing(settings: Settings) -> Iterator[str]:
         yield str(error)
     if not settings.projects:
         yield "No folder is configured: set PROJECTS__<NAME>__PATH to the folder that the file tools may see."
+    yield from unknown_policies(settings, ToolRegistry(builtin_tools(Deps())))
     for name, project in settings.projects.items():
         if not project.path.is_dir():
             yield f'PROJECTS__{name.upper()}__PATH is "{project.path}", which is not a folder here.'
+
+
+def unknown_policies(settings: Settings, tools: ToolRegistry) -> Iterator[str]:
+    """A sentence for each policy about no tool of `tools`: misspelt, it would bind nothing."""
+    for name in settings.tool_policies:
+        if tools.get(name) is None:
+            yield f'TOOL_POLICIES has "{name}", and there is no such tool (there is: {", ".join(tools.names)}).'
 
 
 def _models(settings: Settings) -> dict[str, str]:

@@ -59,7 +59,9 @@ async def _start_twin(
         await twin.start(port=port)
     except OSError as error:
         if error.errno in (errno.EADDRINUSE, errno.EACCES):
-            raise StartupError(f"Port {port} cannot be used: choose another with --port.") from error
+            raise StartupError(
+                f"Port {port} cannot be used: choose another with --port (and --data, if a preview runs already)."
+            ) from error
         raise StartupError(f"{error.strerror}.") from error
     except SeedError as error:
         raise StartupError(str(error)) from error

@@ -69,10 +69,10 @@ class ChannelRuntime:
     async def submit(self, started: TurnStarted, images: Sequence[Image] = ()) -> Submission:
         """Begin a turn for a person's message, or queue it. Each message counts once, by its id."""
         async with self._admission:
-            if self._closing:
-                return Submission.CLOSING
             if started.turn in self._open:
                 return Submission.KNOWN
+            if self._closing:
+                return Submission.KNOWN if await self._deps.journal.load(started.turn) else Submission.CLOSING
             waits = self.is_busy(started.channel) or not self._open.may_run(started.user, started.guild, self._limits)
             if waits and len(self.queued(started.channel)) >= self._limits.max_queued_messages:
                 return Submission.FULL

@@ -85,3 +85,8 @@ def test_approvers_that_approve_nothing_are_worth_a_look() -> None:
 
 def test_warnings_of_the_settings_are_in_the_report() -> None:
     assert "did you mean DISCORD_TOKEN?" in report(load(DISCORD_TOKN="x"))
+
+
+def test_a_policy_about_no_tool_is_missing_something_and_names_the_tools() -> None:
+    settings = load_settings({"TOOL_POLICIES": "wriet_file=deny"}, env_file=None)
+    assert any("wriet_file" in sentence and "write_file" in sentence for sentence in missing(settings))

@@ -9,7 +9,7 @@ export function emptyHint(page) {
   if (localStorage.getItem(KEY)) return null;
   const bot = page.directory.memberName(page.directory.bot.id);
   const lead = page.isDirect ? "" : `@${bot} `;
-  const tries = [`${lead}what is in this folder?`, `${lead}write a file hello.txt that says hello`, "/help"];
+  const tries = [`${lead}what is in this folder?`, `${lead}write hello to hello.txt`, "/help"];
   const card = el("section", { class: "hint", "aria-label": "Things to try" }, [
     el("div", { class: "hint-head" }, [
       el("h3", { text: "Try it" }),
