@@ -38,7 +38,7 @@ def closed_by_rule(limits: LoopLimits, state: LoopState) -> Ending | None:
     if state.consecutive_errors >= limits.max_consecutive_tool_errors:
         detail = _failed(state.history[-1], state.consecutive_errors)
         return Ending(status=TurnStatus.ERROR, reason=Reason.TOOL_ERRORS, notice=NoticeKind.TOOL_ERRORS, detail=detail)
-    most = max((count for _, count in state.repeats), default=0)
+    most = max([count for _, count in state.repeats], default=0)
     if most >= 2 * limits.max_identical_tool_calls:
         last = state.history[-1]
         detail = f"{last.name} {last.arguments or '{}'}, {most} times with the same result"

@@ -70,7 +70,7 @@ class Journal(Protocol):
         """Append all of `records` as numbers `after_seq` + 1 and on, or none, in one commit.
 
         `ApprovalAsked` and `Decided` also keep the row of the question, `TurnEnded` the turn's place; `output` goes
-        with `TurnEnded`. Raises `Conflict` when a number is taken.
+        with `TurnEnded`. Raises `Conflict` when a number is taken. A cancel does not undo the commit.
         """
         ...
 

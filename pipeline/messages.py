@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b32encode
+import string
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -96,5 +96,7 @@ def wire_id(turn: str, iteration: int, index: int) -> str:
 
     Providers reuse their ids or leave them empty, so theirs are never sent back.
     """
-    digest = blake2b(f"{turn}/{iteration}/{index}".encode(), digest_size=6).digest()
-    return b32encode(digest)[:9].decode()
+    return blake2b(f"{turn}/{iteration}/{index}".encode(), digest_size=9).digest().translate(_LETTERS).decode()
+
+
+_LETTERS = bytes((string.ascii_letters + string.digits).encode()[byte % 62] for byte in range(256))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.journal import OpenTurn, Place
@@ -19,7 +19,22 @@ class RuntimeLimits:
 
 
 class OpenTurns(dict[str, OpenTurn]):
-    """The open turns by their ids."""
+    """The open turns by their ids; `unwritten` are those whose place is taken before the journal has them."""
+
+    def __init__(self, turns: Iterable[OpenTurn] = ()) -> None:
+        super().__init__((turn.turn, turn) for turn in turns)
+        self.unwritten: set[str] = set()
+
+    def reserve(self, turn: OpenTurn) -> None:
+        """Take the place of a new turn."""
+        self[turn.turn] = turn
+        self.unwritten.add(turn.turn)
+
+    def settle(self, turn: str, *, written: bool) -> None:
+        """The journal has it now, or never will."""
+        self.unwritten.discard(turn)
+        if not written:
+            del self[turn]
 
     def holder(self, channel: str) -> OpenTurn | None:
         """The turn of this channel that is active or waits for a person."""

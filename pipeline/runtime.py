@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -63,42 +62,47 @@ class ChannelRuntime:
         self._logs: WeakValueDictionary[str, TurnLog] = WeakValueDictionary()
         self._stops: dict[str, StopSignal] = {}
         self._failed: set[str] = set()
-        self._admission = asyncio.Lock()
         self._closing = False
 
     async def submit(self, started: TurnStarted, images: Sequence[Image] = ()) -> Submission:
         """Begin a turn for a person's message, or queue it. Each message counts once, by its id."""
-        async with self._admission:
-            if started.turn in self._open:
-                return Submission.KNOWN
-            if self._closing:
-                return Submission.KNOWN if await self._deps.journal.load(started.turn) else Submission.CLOSING
-            waits = self.is_busy(started.channel) or not self._open.may_run(started.user, started.guild, self._limits)
-            if waits and len(self.queued(started.channel)) >= self._limits.max_queued_messages:
-                return Submission.FULL
-            try:
-                known = not await self._create(started, images, queued=waits)
-            except Conflict:  # another process holds the channel: wait behind it
-                known, waits = not await self._create(started, images, queued=True), True
-            if known:
-                return Submission.KNOWN
-        if waits:
-            return Submission.QUEUED
-        self._dispatcher.wake(started.turn)
-        return Submission.STARTED
+        if started.turn in self._open:
+            return Submission.KNOWN
+        if self._closing:
+            return Submission.KNOWN if await self._deps.journal.load(started.turn) else Submission.CLOSING
+        waits = self.is_busy(started.channel) or not self._open.may_run(started.user, started.guild, self._limits)
+        if waits and len(self.queued(started.channel)) >= self._limits.max_queued_messages:
+            return Submission.FULL
+        try:
+            place = await self._create(started, images, Place.QUEUED if waits else Place.ACTIVE)
+        finally:
+            await self._start_next(started.channel)  # whoever came while this one's place was not sure
+        if place is Place.ACTIVE:
+            self._dispatcher.wake(started.turn)
+        return {Place.ACTIVE: Submission.STARTED, Place.QUEUED: Submission.QUEUED}.get(place, Submission.KNOWN)
 
-    async def _create(self, started: TurnStarted, images: Sequence[Image], *, queued: bool) -> bool:
-        if not await self._deps.journal.create(started, images=images, queued=queued):
-            return False
-        self._open[started.turn] = OpenTurn(
+    async def _create(self, started: TurnStarted, images: Sequence[Image], place: Place) -> Place:
+        """Write a turn, its place taken first, so that nobody waits for the disk to know who is where. Where it stands
+        then; `ENDED` when it is known already."""
+        turn = OpenTurn(
             turn=started.turn,
             channel=started.channel,
             guild=started.guild,
             user=started.user,
-            place=Place.QUEUED if queued else Place.ACTIVE,
+            place=place,
             created_at=started.at,
         )
-        return True
+        self._open.reserve(turn)
+        written = taken = False
+        try:
+            written = await self._deps.journal.create(started, images=images, queued=place is Place.QUEUED)
+        except Conflict:  # another process holds the channel: wait behind it
+            taken = True
+        finally:
+            self._open.settle(started.turn, written=written)
+        if taken:
+            return await self._create(started, images, Place.QUEUED)
+        return place if written else Place.ENDED
 
     def is_busy(self, channel: str) -> bool:
         """Whether a turn of this channel is active or waits for a person."""
@@ -168,7 +172,7 @@ class ChannelRuntime:
     async def resume(self) -> int:
         """Take up every open turn after a start; how many there were. Ones that are too old end with a sentence."""
         opened = await self._deps.journal.open_turns()
-        self._open = OpenTurns({turn.turn: turn for turn in opened})
+        self._open = OpenTurns(opened)
         now = self._deps.now()
         for turn in opened:
             try:
@@ -229,23 +233,27 @@ class ChannelRuntime:
     async def _move(self, turn: str, place: Place) -> bool:
         """Have the turn stand in `place`; whether it does."""
         known = self._open[turn]
-        if known.place is not place:
-            if not await self._deps.journal.place(turn, place):
-                return False
-            self._open[turn] = replace(known, place=place)
-        return True
+        if known.place is place:
+            return True
+        self._open[turn] = replace(known, place=place)  # first, so that nobody else takes it meanwhile
+        moved = False
+        try:
+            moved = await self._deps.journal.place(turn, place)
+        finally:
+            if not moved:
+                self._open[turn] = known
+        return moved
 
     async def _start_next(self, channel: str) -> None:
         """Begin the oldest queued message of a free channel, if its person and guild may run one more."""
-        async with self._admission:
-            waiting = self.queued(channel)
-            if self._closing or not waiting or self.is_busy(channel):
-                return
-            first = waiting[0]
-            if not self._open.may_run(first.user, first.guild, self._limits):
-                return
-            if await self._move(first.turn, Place.ACTIVE):
-                self._dispatcher.wake(first.turn)
+        waiting = self.queued(channel)
+        if self._closing or not waiting or self.is_busy(channel):
+            return
+        first = waiting[0]
+        if first.turn in self._open.unwritten or not self._open.may_run(first.user, first.guild, self._limits):
+            return
+        if await self._move(first.turn, Place.ACTIVE):
+            self._dispatcher.wake(first.turn)
 
     async def _start_waiting(self) -> None:
         """A turn made room: messages of other channels may have waited for their person's or guild's turn."""

@@ -7,13 +7,16 @@ committed before anybody acts on the step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
 
 from pipeline.endings import close, closed_by_rule, pass_ending
 from pipeline.params import ToolLoopParams
 from pipeline.records import ApprovalAsked, Ask, Decided, LoopRecord, Noticed, ToolFinished, ToolStarted, Verdict
 from pipeline.results import NoticeKind, Outcome, Reason
 from pipeline.state import CallState, LoopState
-from tools.base import ToolError
+from tools.base import Tool, ToolError
 from tools.schema import parse_arguments
 
 
@@ -26,9 +29,12 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCall:
-    """Run a tool. Whoever commits `records` at the expected number, and nobody else, may."""
+    """Run `tool` with `arguments`, the validated ones of `call`. Whoever commits `records` at the expected number, and
+    nobody else, may."""
 
     call: CallState
+    tool: Tool[Any]
+    arguments: BaseModel
     records: tuple[LoopRecord, ...]
 
 
@@ -72,24 +78,24 @@ def next_step(params: ToolLoopParams, state: LoopState) -> Step:
         return Finished()
     if (ending := closed_by_rule(params.limits, state)) is not None:
         return Record(records=close(state, ending))
-    if (unasked := _unasked(params, state)) and not any(call.is_running for call in state.open_calls):
-        return AskPeople(calls=unasked, ask=Ask.RUN)
-    if state.open_calls:
-        return _advance(params, state.open_calls[0])
+    if open_calls := state.open_calls:
+        if (unasked := _unasked(params, open_calls)) and not any(call.is_running for call in open_calls):
+            return AskPeople(calls=unasked, ask=Ask.RUN)
+        return _advance(params, open_calls[0])
     if (ending := pass_ending(params.limits, state)) is not None:
         return Record(records=close(state, ending))
     warn = state.iteration >= params.limits.soft_warn_iteration and not state.noticed(NoticeKind.STILL_WORKING)
     return Stream(records=(Noticed(notice=NoticeKind.STILL_WORKING),) if warn else ())
 
 
-def _unasked(params: ToolLoopParams, state: LoopState) -> tuple[CallState, ...]:
+def _unasked(params: ToolLoopParams, open_calls: tuple[CallState, ...]) -> tuple[CallState, ...]:
     """The calls that need a question and have none. Two calls that touch one file are asked about in turn: the
     second would be shown a file that the first is about to change."""
-    if not any(params.asks_first(call.call.name) for call in state.open_calls):
+    if not any(params.asks_first(call.call.name) for call in open_calls):
         return ()
     taken: set[str] = set()
     unasked = []
-    for call in state.open_calls:
+    for call in open_calls:
         touched = _touched(params, call)
         if call.question is None and call.run == 0 and _needs_question(params, call) and taken.isdisjoint(touched):
             unasked.append(call)
@@ -98,7 +104,7 @@ def _unasked(params: ToolLoopParams, state: LoopState) -> tuple[CallState, ...]:
 
 
 def _needs_question(params: ToolLoopParams, call: CallState) -> bool:
-    return params.asks_first(call.call.name) and refusal(params, call) is None
+    return params.asks_first(call.call.name) and isinstance(_run(params, call), RunCall)
 
 
 def _touched(params: ToolLoopParams, call: CallState) -> set[str]:
@@ -111,18 +117,19 @@ def _touched(params: ToolLoopParams, call: CallState) -> set[str]:
         return set()
 
 
-def refusal(params: ToolLoopParams, call: CallState) -> str | None:
-    """Why this call can never run, in words for the model; None when it can."""
+def _run(params: ToolLoopParams, call: CallState) -> RunCall | str:
+    """The run of this call; or, when it can never run, why, in words for the model."""
     name = call.call.name
     tool = params.tool(name)
     if tool is None:
         known = params.tools.get(name) is not None
         return f"{name} is switched off by the operator" if known else params.tools.unknown_tool_message(name)
     try:
-        parse_arguments(tool, call.call.arguments)
+        arguments = parse_arguments(tool, call.call.arguments)
     except ToolError as error:
         return str(error)
-    return None
+    started = ToolStarted(iteration=call.iteration, index=call.index, run=call.run + 1)
+    return RunCall(call=call, tool=tool, arguments=arguments, records=(started,))
 
 
 def _advance(params: ToolLoopParams, call: CallState) -> Step:
@@ -133,15 +140,14 @@ def _advance(params: ToolLoopParams, call: CallState) -> Step:
         return _decided(params, call, call.question, call.decision)
     if call.question is not None:
         return Wait(reason=Reason.APPROVAL)
-    if (why := refusal(params, call)) is not None:
-        return Record(records=(_result(call, Outcome.ERROR, why),))
-    return _run(call)
+    return _run_or(params, call, Outcome.ERROR)
 
 
 def _decided(params: ToolLoopParams, call: CallState, question: ApprovalAsked, decision: Decided) -> Step:
     match decision.verdict:
         case Verdict.APPROVE:
-            return _run(call) if _seal_holds(params, call, question) else Record(records=(_drifted(call),))
+            holds = _seal_holds(params, call, question)
+            return _run_or(params, call, Outcome.DENIED) if holds else Record(records=(_drifted(call),))
         case Verdict.DENY_WITH_REASON:
             why = f"Not run: {decision.name} denied this call and says: {decision.note}"
             return Record(records=(_result(call, Outcome.DENIED, why),))
@@ -167,16 +173,17 @@ def _after_a_crash(params: ToolLoopParams, call: CallState) -> Step:
     """A call that was started and never finished: run it again if that is harmless, else ask, never guess."""
     tool = params.tool(call.call.name)
     if tool is not None and tool.idempotent:
-        return _run(call)
+        return _run_or(params, call, Outcome.UNKNOWN)
     question, decision = call.question, call.decision
     if question is None or question.ask is not Ask.AGAIN or question.run != call.run:
         return AskPeople(calls=(call,), ask=Ask.AGAIN)
     if decision is None:
         return Wait(reason=Reason.AGAIN)
     if decision.verdict is Verdict.APPROVE:
-        why = refusal(params, call) or (None if _seal_holds(params, call, question) else _DRIFTED)
-        if why is None:
-            return _run(call)
+        run = _run(params, call)
+        if isinstance(run, RunCall) and _seal_holds(params, call, question):
+            return run
+        why = _DRIFTED if isinstance(run, RunCall) else run
         return Record(records=(_result(call, Outcome.UNKNOWN, f"{UNKNOWN_OUTCOME} It cannot run again: {why}"),))
     return Record(records=(_result(call, Outcome.UNKNOWN, UNKNOWN_OUTCOME),))
 
@@ -188,9 +195,10 @@ UNKNOWN_OUTCOME = (
 )
 
 
-def _run(call: CallState) -> RunCall:
-    started = ToolStarted(iteration=call.iteration, index=call.index, run=call.run + 1)
-    return RunCall(call=call, records=(started,))
+def _run_or(params: ToolLoopParams, call: CallState, outcome: Outcome) -> RunCall | Record:
+    """The run of this call, or its result with `outcome` when it can never run."""
+    run = _run(params, call)
+    return run if isinstance(run, RunCall) else Record(records=(_result(call, outcome, run),))
 
 
 def _result(call: CallState, outcome: Outcome, content: str) -> ToolFinished:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 
 class StopSignal:
@@ -20,13 +19,21 @@ class StopSignal:
             for listener in tuple(self._listeners):
                 listener()
 
-    @contextmanager
-    def listening(self, listener: Callable[[], None]) -> Iterator[None]:
-        """Call `listener` (cheap, synchronous) when a stop comes, at once if it has come already."""
-        self._listeners.append(listener)
-        try:
-            if self.requested:
-                listener()
-            yield
-        finally:
-            self._listeners.remove(listener)
+    def listening(self, listener: Callable[[], None]) -> _Listening:
+        """In this block, call `listener` (cheap, synchronous) when a stop comes; at once if it has come already."""
+        return _Listening(self, self._listeners, listener)
+
+
+class _Listening:
+    def __init__(self, signal: StopSignal, listeners: list[Callable[[], None]], listener: Callable[[], None]) -> None:
+        self._signal = signal
+        self._listeners = listeners
+        self._listener = listener
+
+    def __enter__(self) -> None:
+        self._listeners.append(self._listener)
+        if self._signal.requested:
+            self._listener()
+
+    def __exit__(self, *_: object) -> None:
+        self._listeners.remove(self._listener)

@@ -42,8 +42,8 @@ async def run_tool_loop(params: ToolLoopParams, log: TurnLog) -> GenerationTurnR
                 facts = (await stream_once(params, log.state),)
             case AskPeople(calls=calls, ask=ask):
                 facts = await ask_people(params, log.state, calls, ask)
-            case RunCall(call=call):
-                facts = (await execute_tool_call(params, log.state, call),)
+            case RunCall():
+                facts = (await execute_tool_call(params, log.state, step),)
             case Record():
                 facts = ()
             case Wait(reason=reason):

@@ -94,7 +94,7 @@ class TurnLog:
         if not records:
             return
         self._stale = True
-        await asyncio.shield(self._journal.append(self.turn, self._seq, records, output))
+        await self._journal.append(self.turn, self._seq, records, output)
         self._stale = False
         self._state = state
         for record in records:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
+from pydantic import BaseModel
 
 from tools.base import Tool, ToolContext, ToolResult
 from tools.errors import ToolError
@@ -16,6 +17,8 @@ from tools.output import cap, scrub, visible
 from tools.schema import parse_arguments
 
 _log = structlog.get_logger()
+
+A = TypeVar("A", bound=BaseModel)
 
 _MAX_MESSAGE_CHARS = 500
 _HOST_PATH = re.compile(
@@ -62,20 +65,35 @@ class ToolRegistry:
 
         The content has at most `ctx.max_result_bytes` bytes of UTF-8 (see `cap`) and can always be encoded.
         """
-        result = await self._run(name, arguments_json, ctx)
-        return replace(result, content=cap(scrub(result.content), ctx.max_result_bytes))
-
-    async def _run(self, name: str, arguments_json: str, ctx: ToolContext) -> ToolResult:
         tool = self._tools.get(name)
         if tool is None:
-            return ToolResult(content=self.unknown_tool_message(name), is_error=True)
+            return _bounded(ToolResult(content=self.unknown_tool_message(name), is_error=True), ctx)
         try:
-            return await tool.run(parse_arguments(tool, arguments_json), ctx)
+            arguments = parse_arguments(tool, arguments_json)
         except ToolError as error:
-            return ToolResult(content=f"tool error: {error}", is_error=True)
-        except Exception as error:
-            _log.exception("tool_failed", tool=name)
-            return ToolResult(content=f"tool error: {_describe(error)}", is_error=True)
+            return _bounded(_failed(str(error)), ctx)
+        return await run_tool(tool, arguments, ctx)
+
+
+async def run_tool(tool: Tool[A], arguments: A, ctx: ToolContext) -> ToolResult:
+    """Run `tool` with arguments that are validated; bounds and errors as in `ToolRegistry.execute`."""
+    try:
+        result = await tool.run(arguments, ctx)
+    except ToolError as error:
+        result = _failed(str(error))
+    except Exception as error:
+        _log.exception("tool_failed", tool=tool.name)
+        result = _failed(_describe(error))
+    return _bounded(result, ctx)
+
+
+def _failed(why: str) -> ToolResult:
+    return ToolResult(content=f"tool error: {why}", is_error=True)
+
+
+def _bounded(result: ToolResult, ctx: ToolContext) -> ToolResult:
+    content = cap(scrub(result.content), ctx.max_result_bytes)
+    return result if content == result.content else replace(result, content=content)
 
 
 def _describe(error: Exception) -> str:

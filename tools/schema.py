@@ -62,10 +62,9 @@ def _json_object(text: str) -> dict[str, JsonValue]:
     if text.strip() in ("", "null"):
         return {}
     try:
-        value: JsonValue = json.loads(
-            text, parse_constant=_no_constant, parse_float=_exact_float, object_pairs_hook=_no_duplicates
-        )
-        json.dumps(value, ensure_ascii=False).encode()
+        value: JsonValue = _DECODER.decode(text)
+        if "\\u" in text or not text.isascii():  # where half a character can hide
+            json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise ArgumentsError(f"not complete, valid JSON ({error.msg} at character {error.pos})") from None
     except UnicodeEncodeError:
@@ -98,6 +97,9 @@ def _no_duplicates(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ArgumentsError(f"the key {visible(twice, 60)} is given twice")
     return result
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_exact_float, object_pairs_hook=_no_duplicates)
 
 
 def _sentence(tool: Tool[A], error: ValidationError) -> str:

@@ -144,12 +144,15 @@ class Pacer:
         wake_at: float | None = None
         while self._left and self._left[0] <= now - 1.0:
             self._left.popleft()
+        if self._waiting and (full_until := self._full_until()) > now:  # for everybody: no need to ask each
+            self._wake_at(full_until)
+            return
         asked = [(*waiter.urgency(), waiter) for waiter in self._waiting]
         for priority, kind, waiter in sorted(asked, key=lambda one: (one[0], one[2].number)):
             if waiter.may_go.done():
                 continue
             most = self._per_second // 2 if priority is Priority.TYPING else self._per_second - 1
-            free = max(now, self._freed(most, 1.0), self._freed(max(self._per_second // 5, 1), BURST_S))
+            free = max(now, self._freed(most, 1.0), self._full_until())
             free = max(free, self._channel(waiter.channel).free_at(priority, kind, now))
             if free > now:
                 wake_at = free if wake_at is None else min(wake_at, free)
@@ -159,9 +162,18 @@ class Pacer:
             self._channel(waiter.channel).note(kind, now)
             self._waiting.remove(waiter)
             waiter.may_go.set_result(None)
-        if wake_at is not None and (self._timer_at is None or wake_at < self._timer_at):
-            self._timer_at = wake_at
-            self._call_at(wake_at, partial(self._on_timer, wake_at))
+        if wake_at is not None:
+            self._wake_at(wake_at)
+
+    def _wake_at(self, when: float) -> None:
+        if self._timer_at is None or when < self._timer_at:
+            self._timer_at = when
+            self._call_at(when, partial(self._on_timer, when))
+
+    def _full_until(self) -> float:
+        """When the most urgent request may leave, as far as the whole process goes."""
+        burst = max(self._per_second // 5, 1)
+        return max(self._freed(self._per_second - 1, 1.0), self._freed(burst, BURST_S))
 
     def _freed(self, most: int, window_s: float) -> float:
         """When fewer than `most` requests have left within `window_s`."""

@@ -11,16 +11,18 @@ from pipeline.messages import ToolCall
 from pipeline.params import ToolLoopParams
 from pipeline.records import ToolFinished
 from pipeline.results import Outcome
-from pipeline.state import CallState, LoopState
+from pipeline.state import LoopState
+from pipeline.steps import RunCall
 from tools.base import ToolResult
 from tools.output import scrub
+from tools.registry import run_tool
 
 STOP_SETTLE_S = 0.5  # a stop is done within a second, also inside a tool
 
 CANCELLED = "Cancelled: the person stopped the turn while this ran. It may have taken effect."
 
 
-async def execute_tool_call(params: ToolLoopParams, state: LoopState, call: CallState) -> ToolFinished:
+async def execute_tool_call(params: ToolLoopParams, state: LoopState, step: RunCall) -> ToolFinished:
     """Run the tool and return its one result.
 
     The run ends after `tool_timeout_s` or at a stop: its task is cancelled, given a moment to settle, and the result
@@ -28,7 +30,8 @@ async def execute_tool_call(params: ToolLoopParams, state: LoopState, call: Call
     """
     now = asyncio.get_running_loop().time
     began = now()
-    outcome, result = await _run(params, call.call)
+    call = step.call
+    outcome, result = await _run(params, step)
     content = scrub(result.content)
     fingerprint = fingerprint_of(call.call, content)
     return ToolFinished(
@@ -44,26 +47,34 @@ async def execute_tool_call(params: ToolLoopParams, state: LoopState, call: Call
     )
 
 
-async def _run(params: ToolLoopParams, call: ToolCall) -> tuple[Outcome, ToolResult]:
-    limits = params.limits
-    stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(params.tools.execute(call.name, call.arguments, params.context))
+async def _run(params: ToolLoopParams, step: RunCall) -> tuple[Outcome, ToolResult]:
+    limits, loop = params.limits, asyncio.get_running_loop()
+    over: asyncio.Future[None] = loop.create_future()  # finished, stopped or out of time: whatever comes first
+
+    def wake(*_: object) -> None:
+        if not over.done():
+            over.set_result(None)
+
+    task = loop.create_task(run_tool(step.tool, step.arguments, params.context))
+    task.add_done_callback(wake)
+    timer = loop.call_later(limits.tool_timeout_s, wake)
     try:
-        with params.stop.listening(lambda: stopped.set_result(None)):
-            racing: set[asyncio.Future[ToolResult] | asyncio.Future[None]] = {task, stopped}
-            await asyncio.wait(racing, timeout=limits.tool_timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        with params.stop.listening(wake):
+            await over
+        stopped = params.stop.requested
         if not task.done():
             task.cancel()
-            patience = min(limits.settle_timeout_s, STOP_SETTLE_S) if stopped.done() else limits.settle_timeout_s
+            patience = min(limits.settle_timeout_s, STOP_SETTLE_S) if stopped else limits.settle_timeout_s
             await asyncio.wait({task}, timeout=patience)
     finally:
+        timer.cancel()
         task.cancel()
     if task.done() and not task.cancelled():
         result = task.result()
         return (Outcome.ERROR if result.is_error else Outcome.OK), result
-    if stopped.done():
+    if stopped:
         return Outcome.CANCELLED, ToolResult(content=CANCELLED, is_error=True)
-    why = f"Timed out: {call.name} did not finish within {limits.tool_timeout_s:g} s. It may have taken effect."
+    why = f"Timed out: {step.tool.name} did not finish within {limits.tool_timeout_s:g} s. It may have taken effect."
     return Outcome.ERROR, ToolResult(content=why, is_error=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pipeline.errors import ProviderError
 from pipeline.events import PassOpened, TextArrived, ThinkingArrived
@@ -47,7 +47,7 @@ async def stream_once(params: ToolLoopParams, state: LoopState) -> PassFinished:
                 async with aclosing(params.provider.stream(request)) as events:
                     async for event in events:
                         draft.take(event)
-                        if stop.requested or draft.is_endless:
+                        if stop.requested or draft.chars > MAX_PASS_CHARS:
                             break
                         watch.allow(limits.idle_timeout_s)
     except TimeoutError:
@@ -99,7 +99,7 @@ class _Draft:
     def _whole(self, text: str) -> str:
         text = self.half + text
         self.half = text[-1] if text and "\ud800" <= text[-1] <= "\udbff" else ""
-        return scrub(text[: len(text) - len(self.half)])
+        return scrub(text.removesuffix(self.half) if self.half else text)
 
     @property
     def is_endless(self) -> bool:
@@ -129,30 +129,24 @@ class _Draft:
         return self.finished(StreamStatus.TIMEOUT, Reason.FIRST_TOKEN, detail)
 
     def finished(self, status: StreamStatus, reason: Reason = Reason.NONE, detail: str = "") -> PassFinished:
-        record = PassFinished(
+        ended = self.ended
+        calls = ended.calls if ended is not None and status is StreamStatus.FUNCTION_CALL else ()
+        replay = None if ended is None else ended.replay
+        return PassFinished(
             iteration=self.state.iteration,
             status=status,
+            finish=Finish.END if ended is None else ended.finish,
             reason=reason,
             text="".join(self.text),
             thinking="".join(self.thinking),
+            calls=tuple((scrub(call.name).strip(), scrub(call.arguments)) for call in calls),
             input_tokens=self.usage.input_tokens,
             output_tokens=self.usage.output_tokens,
             cache_read_tokens=self.usage.cache_read_tokens,
             cache_write_tokens=self.usage.cache_write_tokens,
             provider=self.params.provider.name,
             model=self.params.model,
+            replay_origin="" if replay is None else replay.origin,
+            replay="" if replay is None else scrub(replay.data),
             detail=scrub(detail),
         )
-        return record if self.ended is None else _with_end(record, self.ended, status)
-
-
-def _with_end(record: PassFinished, ended: PassEnded, status: StreamStatus) -> PassFinished:
-    """`record` with what the provider's last event brought. Calls count only where the pass really asks for them."""
-    calls = ended.calls if status is StreamStatus.FUNCTION_CALL else ()
-    return replace(
-        record,
-        finish=ended.finish,
-        calls=tuple((scrub(call.name).strip(), scrub(call.arguments)) for call in calls),
-        replay_origin=ended.replay.origin if ended.replay else "",
-        replay=scrub(ended.replay.data) if ended.replay else "",
-    )
