@@ -24,6 +24,8 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta:
+    """A piece of the answer, never ending in the middle of a character."""
+
     text: str
 
 

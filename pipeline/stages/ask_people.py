@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import structlog
 
 from pipeline.approvals import approval_id
 from pipeline.params import ToolLoopParams
 from pipeline.records import ApprovalAsked, Ask, ToolFinished
 from pipeline.results import Outcome
+from pipeline.rolling_timeout import RollingTimeout
 from pipeline.state import CallState, LoopState
 from tools.base import ToolError
 from tools.output import scrub
@@ -37,8 +34,10 @@ async def _question(
         if tool is not None:
             seal = params.seal(tool, call.call.arguments, expires)
             if tool.preview is not None and ask is Ask.RUN:
-                async with _bounded(params):
-                    preview = await tool.preview(parse_arguments(tool, call.call.arguments), params.context)
+                watch = RollingTimeout(first_s=params.limits.tool_timeout_s, settle_s=params.limits.settle_timeout_s)
+                async with watch:
+                    with params.stop.listening(watch.expire):
+                        preview = await tool.preview(parse_arguments(tool, call.call.arguments), params.context)
     except ToolError as error:
         if ask is Ask.RUN:
             return _failed(call, str(error))
@@ -59,20 +58,6 @@ async def _question(
         expires=expires,
         preview=scrub(preview),
     )
-
-
-@asynccontextmanager
-async def _bounded(params: ToolLoopParams) -> AsyncIterator[None]:
-    """Raises TimeoutError in the work after the time that a tool may take, and at a stop."""
-    loop = asyncio.get_running_loop()
-    async with asyncio.timeout(params.limits.tool_timeout_s) as time:
-
-        def stop() -> None:
-            if not time.expired():
-                time.reschedule(loop.time())
-
-        with params.stop.listening(stop):
-            yield
 
 
 def _failed(call: CallState, why: str, outcome: Outcome = Outcome.ERROR) -> ToolFinished:

@@ -75,31 +75,26 @@ class _Draft:
     ended: PassEnded | None = None
     heard: bool = False
     chars: int = 0
-    half: str = ""  # the first half of a character that a delta was cut in
 
     def take(self, event: StreamEvent) -> None:
         self.heard = True
         match event:
             case TextDelta(text=text):
                 self.chars += len(text)
-                if whole := self._whole(text):
-                    self.text.append(whole)
-                    self.params.sink.emit(TextArrived(turn=self.state.turn, text=whole))
+                text = scrub(text)
+                self.text.append(text)
+                self.params.sink.emit(TextArrived(turn=self.state.turn, text=text))
             case ThinkingDelta(text=text):
                 self.chars += len(text)
-                self.thinking.append(scrub(text))
-                self.params.sink.emit(ThinkingArrived(turn=self.state.turn, text=scrub(text)))
+                text = scrub(text)
+                self.thinking.append(text)
+                self.params.sink.emit(ThinkingArrived(turn=self.state.turn, text=text))
             case UsageReported(usage=usage):
                 self.usage = usage
             case PassEnded():
                 self.ended = event
             case Progress():
                 pass
-
-    def _whole(self, text: str) -> str:
-        text = self.half + text
-        self.half = text[-1] if text and "\ud800" <= text[-1] <= "\udbff" else ""
-        return scrub(text.removesuffix(self.half) if self.half else text)
 
     @property
     def is_endless(self) -> bool:

@@ -179,6 +179,11 @@ async def test_a_character_sent_in_two_halves_is_whole() -> None:
     assert (await play("openai_compat", first, second, DONE)).text == "a😀b"
 
 
+async def test_a_character_cut_between_two_deltas_arrives_whole() -> None:
+    halves = [delta(content="a\ud83d"), delta(content="\ude00b")]
+    assert (await play("openai_compat", *halves, DONE)).text == "a😀b"
+
+
 async def test_half_a_character_at_the_end_can_be_encoded() -> None:
     half = delta(content="a\ud83d")
     assert (await play("openai_compat", half, DONE)).text == "a�"
