@@ -42,11 +42,17 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("run", help="connect to Discord (the default)")
     commands.add_parser("doctor", help="say what is configured, without connecting")
     show = commands.add_parser("preview", help="a Discord on this machine, with the bot in it")
-    show.add_argument("--port", type=int, default=8700, help="of the page (default 8700; 0: any free one)")
+    show.add_argument("--port", type=_port, default=8700, help="of the page (default 8700; 0: any free one)")
     show.add_argument("--data", type=Path, default=Path("data/preview"), help="where its world is kept")
     show.add_argument("--seed", type=Path, help="JSON with guilds, channels, members and roles for a new world")
     show.add_argument("--no-bot", action="store_true", help="the Discord alone; prints what to export for a bot")
     return parser
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65_535):
+        raise argparse.ArgumentTypeError("it must be a whole number 0..65535")
+    return int(text)
 
 
 def _doctor(settings: Settings) -> int:

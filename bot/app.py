@@ -9,11 +9,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+import httpx
 import structlog
 
 from bot.client import CountersignClient, StartupError, point_at
 from bot.deciders import Deciders
-from bot.desk import Desk
+from bot.desk import Desk, DeskParts
+from bot.discord_tools import DiscordDeps, Downloads, ReminderDelivery, discord_tools
 from bot.doctor import limits as described_limits
 from bot.doctor import unknown_policies
 from bot.exts import Parts, all_cogs
@@ -26,9 +28,11 @@ from bot.render.sink import DiscordSink, SinkParts
 from bot.settings import Settings
 from pipeline.approvals import Approvers
 from pipeline.cost import total
+from pipeline.deliberate import DeliberateMode
 from pipeline.errors import StoreError
 from pipeline.events import GuardedSink
-from pipeline.policy import ToolPolicies
+from pipeline.keys import KeyRest
+from pipeline.policy import Policy, ToolPolicies
 from pipeline.providers import Catalog, http_client
 from pipeline.runtime import ChannelRuntime
 from pipeline.stores.engine import open_store
@@ -37,6 +41,7 @@ from pipeline.turn import TurnDeps
 from tools.builtin import Deps, builtin_tools, find_ripgrep
 from tools.registry import ToolRegistry
 from tools.scope import ProjectScope
+from tools.stash import ContextStash
 
 _log = structlog.get_logger()
 
@@ -96,15 +101,22 @@ async def build_app(settings: Settings, *, now: Callable[[], float]) -> AsyncIte
         http = await stack.enter_async_context(http_client())
         try:
             store = await stack.enter_async_context(open_store(settings.database, clock=now))
-            catalog = Catalog(build_providers(settings, http))
+            chain = [(ref.provider, ref.model) for ref in settings.models]
+            catalog = Catalog(build_providers(settings, http), chain)
             scopes = _scopes(settings)
         except (StoreError, ValueError, OSError) as error:
             raise StartupError(str(error)) from error
-        yield _wire(settings, store, catalog, scopes, now)
+        yield _wire(settings, store, catalog, scopes, now, http=http)
 
 
 def _wire(
-    settings: Settings, store: Store, catalog: Catalog, scopes: dict[str, ProjectScope], now: Callable[[], float]
+    settings: Settings,
+    store: Store,
+    catalog: Catalog,
+    scopes: dict[str, ProjectScope],
+    now: Callable[[], float],
+    *,
+    http: httpx.AsyncClient,
 ) -> App:
     client = CountersignClient(commands_file=settings.data_dir / "commands.sha256")
     approvers = Approvers(allowed=settings.approvers)
@@ -116,11 +128,27 @@ def _wire(
             pacer=pacer,
             deliveries=store.deliveries,
             deciders=deciders.words,
+            refusal=deciders.refusal,
             max_reply_messages=settings.max_reply_messages,
+            max_iterations=settings.bot_max_function_call_iterations,
             now=now,
         )
     )
-    tools = _tools(settings)
+    stash = ContextStash(
+        ttl_s=settings.enhanced_context_stash_ttl_ms / 1000,
+        max_entries=settings.enhanced_context_stash_max_entries,
+        now=now,
+    )
+    reminding = ReminderDelivery(client, store.reminders, now)
+    acting = DiscordDeps(
+        client=client,
+        downloads=Downloads(http=http, api_base=settings.discord_api_base),
+        stash=stash,
+        memory=store.memory,
+        reminders=store.reminders,
+        wake=reminding.wake,
+    )
+    tools = _tools(settings, acting)
     policies = ToolPolicies(by_name=settings.tool_policies)
     deps = TurnDeps(
         bot_name=BOT_NAME,
@@ -133,11 +161,26 @@ def _wire(
         limits=loop_limits(settings),
         conversation_max_bytes=settings.conversation_max_bytes,
         project_of=partial(_project_of, settings, scopes),
+        keys=KeyRest(now=now),
+        stash=stash,
         now=now,
+        recall=store.memory.recall,
+        admission=_deliberate(settings, store, tools, policies) if settings.deliberate_tool_mode else None,
     )
     runtime = ChannelRuntime(deps, runtime_limits(settings), approvers)
     sink.bind(runtime)
-    desk = Desk(runtime=runtime, approvers=approvers, question=sink.question, deciders=deciders.words)
+    admission = Admission(chat_channels=settings.chat_channels, allowed_roles=settings.allowed_roles)
+    desk = Desk(
+        DeskParts(
+            runtime=runtime,
+            approvers=approvers,
+            question=sink.question,
+            deciders=deciders.words,
+            records=store.journal.load,
+            admits=admission.admits,
+            now=now,
+        )
+    )
     parts = Parts(
         client=client,
         runtime=runtime,
@@ -149,13 +192,13 @@ def _wire(
         catalog=catalog,
         tools=tools,
         policies=policies,
-        admission=Admission(chat_channels=settings.chat_channels, allowed_roles=settings.allowed_roles),
-        limits={limit.variable: limit.value for limit in described_limits(settings) if not limit.reserved},
+        admission=admission,
+        limits={limit.variable: limit.words for limit in described_limits(settings) if not limit.reserved},
         price=partial(total, overrides=settings.prices),
         now=now,
         catch_up_max_age_s=settings.catch_up_max_age_s,
     )
-    client.bind(desk=desk, sink=sink, cogs=all_cogs(parts), on_login=runtime.resume)
+    client.bind(desk=desk, sink=sink, cogs=(*all_cogs(parts), reminding), on_login=runtime.resume)
     for sentence in (*settings.warnings, *deciders.warnings()):
         _log.warning("settings", note=sentence)
     return App(settings=settings, client=client, runtime=runtime, sink=sink)
@@ -166,12 +209,22 @@ def _guild_of_role(client: CountersignClient, number: str) -> str | None:
     return next((str(role.guild.id) for role in roles if role is not None), None)
 
 
-def _tools(settings: Settings) -> ToolRegistry:
+def _tools(settings: Settings, acting: DiscordDeps) -> ToolRegistry:
     """The tools. Raises StartupError for a policy about none of them: misspelt, it would bind nothing."""
-    tools = ToolRegistry(builtin_tools(Deps(ripgrep=find_ripgrep())))
-    for sentence in unknown_policies(settings, tools):
+    tools = ToolRegistry([*builtin_tools(Deps(ripgrep=find_ripgrep())), *discord_tools(acting)])
+    for sentence in unknown_policies(settings, tools.names):
         raise StartupError(sentence)
     return tools
+
+
+def _deliberate(settings: Settings, store: Store, tools: ToolRegistry, policies: ToolPolicies) -> DeliberateMode:
+    return DeliberateMode(
+        tools=[tool for tool in tools if policies.of(tool) is not Policy.DENY],
+        store=store.affordances,
+        conversations=store.conversations,
+        context_turns=settings.deliberate_tool_context_turns,
+        triggers=settings.deliberate_tool_triggers,
+    )
 
 
 def _scopes(settings: Settings) -> dict[str, ProjectScope]:

@@ -1,14 +1,18 @@
-"""Messages that were written while the bot was away: read from the history, each answered once by its id."""
+"""What people wrote, changed and deleted while the bot was away. Each message is answered once, by its id."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
 
 import discord
 import structlog
 
+from pipeline.journal import OpenTurn
+
 _log = structlog.get_logger()
+
+_UNKNOWN_MESSAGE = 10008
 
 
 async def missed_messages(client: discord.Client, since: float) -> AsyncIterator[discord.Message]:
@@ -29,3 +33,18 @@ async def missed_messages(client: discord.Client, since: float) -> AsyncIterator
                     yield message
             except discord.HTTPException as error:
                 _log.info("history_not_read", channel=channel.id, code=error.code)
+
+
+async def messages_of(
+    client: discord.Client, waiting: Iterable[OpenTurn]
+) -> AsyncIterator[tuple[str, discord.Message | None]]:
+    """The messages of turns that wait, as they read now, by the ids of the turns; None for one that was deleted."""
+    for turn in waiting:
+        channel = client.get_partial_messageable(int(turn.channel), guild_id=int(turn.guild) if turn.guild else None)
+        try:
+            yield turn.turn, await channel.fetch_message(int(turn.turn))
+        except discord.HTTPException as error:
+            if error.code == _UNKNOWN_MESSAGE:
+                yield turn.turn, None
+            else:
+                _log.info("message_not_read", channel=turn.channel, code=error.code)

@@ -24,6 +24,7 @@ from bot.render.sink import DiscordSink
 from bot.settings_text import value_text
 from bot.views.answering import answered
 from bot.views.approval import DecisionButton, ReasonButton, reason_of
+from bot.views.offers import OfferButton
 from bot.views.stop import StopButton
 from pipeline.records import Verdict
 
@@ -113,7 +114,7 @@ class CountersignClient(commands.AutoShardedBot):
             raise StartupError(f"Discord answered with an error: {error}.") from error
 
     async def setup_hook(self) -> None:
-        self.add_dynamic_items(DecisionButton, ReasonButton, StopButton)
+        self.add_dynamic_items(DecisionButton, ReasonButton, StopButton, OfferButton)
         for cog in self._cogs_to_add:
             await self.add_cog(cog)
         await self._sync_commands()

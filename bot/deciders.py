@@ -27,9 +27,21 @@ class Deciders:
         if who:
             more = ["others"] if len(who) > MOST_NAMED else []
             return ", ".join([*who[:MOST_NAMED], *more])
+        return f"nobody, because {self._why_nobody()}"
+
+    def refusal(self, started: TurnStarted) -> str:
+        """Why nobody may decide about the calls of the turn that `started`, for the model; empty where somebody may."""
+        if any(self._named(started)):
+            return ""
+        return (
+            f"nobody may approve here, because {self._why_nobody()}. It is of no use to try again; "
+            "the operator can add `requester` to APPROVERS, so that the person who asks may approve"
+        )
+
+    def _why_nobody(self) -> str:
         if "manage_guild" in self._allowed:
-            return "nobody: in a direct message nobody has **Manage Server** (`APPROVERS` can name others)"
-        return "nobody: the operator has named no `APPROVERS` for this place"
+            return "in a direct message nobody manages a server"
+        return "the operator has named no `APPROVERS` for this place"
 
     def warnings(self) -> tuple[str, ...]:
         """What the operator should know at start."""

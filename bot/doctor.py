@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+from bot.discord_tools import names as discord_tool_names
 from bot.providers import build_providers
 from bot.settings import LIMIT_GROUPS, Provider, Settings
+from bot.settings_checks import placeholders, unreachable, unwritable
 from bot.settings_text import Described, describe, value_text
 from pipeline.providers import http_client
 from tools.builtin import Deps, builtin_tools
@@ -27,25 +29,28 @@ def missing(settings: Settings) -> tuple[str, ...]:
 def _missing(settings: Settings) -> Iterator[str]:
     if settings.discord_token is None:
         yield "DISCORD_TOKEN is not set: take the bot's token from the developer portal."
+    yield from placeholders(settings)
     if not settings.providers:
         yield "No provider is configured: set OPENAI_API_KEY, ANTHROPIC_API_KEY or PROVIDERS__<NAME>__KIND."
     try:
         _models(settings)
     except ValueError as error:
         yield str(error)
+    yield from unreachable(settings)
     if not settings.projects:
         yield "No folder is configured: set PROJECTS__<NAME>__PATH to the folder that the file tools may see."
-    yield from unknown_policies(settings, ToolRegistry(builtin_tools(Deps())))
+    yield from unknown_policies(settings, [*ToolRegistry(builtin_tools(Deps())).names, *discord_tool_names()])
     for name, project in settings.projects.items():
         if not project.path.is_dir():
             yield f'PROJECTS__{name.upper()}__PATH is "{project.path}", which is not a folder here.'
+    yield from unwritable(settings)
 
 
-def unknown_policies(settings: Settings, tools: ToolRegistry) -> Iterator[str]:
-    """A sentence for each policy about no tool of `tools`: misspelt, it would bind nothing."""
+def unknown_policies(settings: Settings, tools: Collection[str]) -> Iterator[str]:
+    """A sentence for each policy about none of `tools` (names): misspelt, it would bind nothing."""
     for name in settings.tool_policies:
-        if tools.get(name) is None:
-            yield f'TOOL_POLICIES has "{name}", and there is no such tool (there is: {", ".join(tools.names)}).'
+        if name not in tools:
+            yield f'TOOL_POLICIES has "{name}", and there is no such tool (there is: {", ".join(tools)}).'
 
 
 def _models(settings: Settings) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import aiohttp
@@ -33,7 +34,7 @@ class Admission:
 
     def addresses_bot(self, message: discord.Message, me: discord.ClientUser) -> bool:
         """Whether `message` is meant for the bot: a mention, a reply to it, a direct message, a chat channel."""
-        if message.author.bot or message.webhook_id is not None or message.type not in _STARTING_TYPES:
+        if not is_a_persons(message):
             return False
         if message.guild is None or self._is_chat_channel(message):
             return True
@@ -49,6 +50,17 @@ class Admission:
     def _is_chat_channel(self, message: discord.Message) -> bool:
         parent = message.channel.parent_id if isinstance(message.channel, discord.Thread) else None
         return bool(self.chat_channels & {str(message.channel.id), str(parent)})
+
+
+def is_a_persons(message: discord.Message) -> bool:
+    """Whether a person wrote `message`: no bot, no webhook, none of Discord's own."""
+    return not message.author.bot and message.webhook_id is None and message.type in _STARTING_TYPES
+
+
+def is_said_to_another(message: discord.Message, me: discord.ClientUser) -> bool:
+    """Whether `message` replies to somebody else and does not name the bot."""
+    quoted = message.reference.resolved if message.reference is not None else None
+    return isinstance(quoted, discord.Message) and quoted.author.id != me.id and not mentions(message, me)
 
 
 def mentions(message: discord.Message, me: discord.ClientUser) -> bool:
@@ -87,6 +99,11 @@ def attachment_lines(message: discord.Message, shown: frozenset[str]) -> list[st
     return lines
 
 
+def words_of(message: discord.Message, me: discord.ClientUser, shown: frozenset[str]) -> str:
+    """What the model reads of a message: its text, then its attachments; `shown` are the ids of those that it sees."""
+    return clip("\n".join([text_of(message, me), *attachment_lines(message, shown)]).strip(), 8000)
+
+
 def quoted_of(message: discord.Message) -> str:
     """The message that was replied to, as one line of data; empty where there is none."""
     quoted = message.reference.resolved if message.reference is not None else None
@@ -116,22 +133,17 @@ def _media_type(attachment: discord.Attachment) -> str:
     return (attachment.content_type or "").partition(";")[0].strip().lower()
 
 
-async def turn_of(
-    message: discord.Message, me: discord.ClientUser, *, sees_images: bool, now: float
-) -> tuple[TurnStarted, tuple[Image, ...]]:
-    """The turn that `message` starts, and its pictures where the model can see them. `now` is epoch seconds."""
-    images = await images_of(message) if sees_images else {}
-    lines = attachment_lines(message, frozenset(images))
-    started = TurnStarted(
+def turn_of(message: discord.Message, me: discord.ClientUser, images: Collection[str], now: float) -> TurnStarted:
+    """The turn that `message` starts; `images` are the ids of the pictures that come along, `now` epoch seconds."""
+    return TurnStarted(
         turn=str(message.id),
         channel=str(message.channel.id),
         guild=str(message.guild.id) if message.guild is not None else "",
         user=str(message.author.id),
         author=one_line(message.author.display_name, 80) or "somebody",
-        text=clip("\n".join([text_of(message, me), *lines]).strip(), 8000),
+        text=words_of(message, me, frozenset(images)),
         quoted=quoted_of(message),
         images=tuple(images),
         parent=str(message.channel.parent_id) if isinstance(message.channel, discord.Thread) else "",
         at=now,
     )
-    return started, tuple(images.values())

@@ -6,6 +6,8 @@ from bot.settings import Settings
 from pipeline.params import LoopLimits
 from pipeline.runtime import RuntimeLimits
 
+EMPTY_RETRY_DELAY_S = 1.0
+
 
 def loop_limits(settings: Settings) -> LoopLimits:
     """The limits of a turn; milliseconds become seconds."""
@@ -20,6 +22,9 @@ def loop_limits(settings: Settings) -> LoopLimits:
         tool_timeout_s=settings.tool_execution_timeout_ms / 1000,
         tool_result_max_bytes=settings.tool_result_max_bytes,
         approval_timeout_s=settings.approval_timeout_s,
+        max_restarts=settings.max_enhanced_context_restarts,
+        empty_retry_delay_s=EMPTY_RETRY_DELAY_S,
+        max_failures_after_text=settings.nai_tool_failure_retry_threshold,
     )
 
 
@@ -29,5 +34,6 @@ def runtime_limits(settings: Settings) -> RuntimeLimits:
         max_user_active_turns=settings.max_user_active_turns,
         max_guild_active_turns=settings.max_guild_active_turns,
         max_queued_messages=settings.max_queued_messages,
+        max_follow_up_interrupts=settings.max_follow_up_interrupts,
         resume_max_age_s=settings.resume_max_age_s,
     )

@@ -86,6 +86,7 @@ def preview_settings(twin: Twin, data: Path) -> Settings:
         overrides["APPROVERS"] = ",".join(["manage_guild", *_approver_roles(twin)])
     if not own.providers:
         overrides["PROVIDERS__DEMO__KIND"] = "demo"
+        overrides["MODEL_CHAIN"] = "demo/demo,demo/demo-2"
     if not own.projects:
         overrides["PROJECTS__SAMPLE__PATH"] = str(_sample_folder(data))
     return load_from_environment(**overrides)

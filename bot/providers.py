@@ -31,6 +31,7 @@ def _configs(settings: Settings) -> Iterator[ProviderConfig]:
             kind=provider.kind,
             base_url=provider.base_url,
             api_key=next(iter(provider.keys), None),
+            more_keys=provider.keys[1:],
             model=chain.get(name) or provider.model,
             max_output_tokens=provider.max_output_tokens,
             retry_attempts=settings.provider_retry_attempts,
@@ -39,6 +40,8 @@ def _configs(settings: Settings) -> Iterator[ProviderConfig]:
             prompt_cache=provider.prompt_cache,
             sees_images=provider.sees_images,
             has_tools=provider.has_tools,
+            verbatim_tools=provider.verbatim_tools,
+            text_call_max_chars=settings.verbatim_tool_call_max_buffer_chars,
             output_limit_field=provider.output_limit_field,
             key_variable=settings.key_variable(name),
         )

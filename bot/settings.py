@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import quote
 
 from pydantic import BaseModel, PrivateAttr, SecretStr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -28,6 +29,7 @@ from bot.settings_fields import (
     StorageSettings,
     StreamSettings,
 )
+from bot.settings_names import warnings_about
 from bot.settings_sources import (
     SettingsError,
     Variables,
@@ -35,16 +37,15 @@ from bot.settings_sources import (
     merged,
     read_env_file,
     read_settings_file,
-    warnings_about,
 )
 from bot.settings_text import bounds_of, reserved, value_text
-from bot.settings_types import ModelRef
-from pipeline.providers import kinds
+from bot.settings_types import MOST_DIGITS, TOO_LONG, ModelRef
 
 __all__ = ["GROUPS", "LIMIT_GROUPS", "ModelRef", "Project", "Provider", "Settings", "SettingsError", "load_settings"]
 
-KEYS_ALONE = {"openai": "openai_compat", "anthropic": "anthropic"}
+KEYS_ALONE = {"openai": "openai_compat", "anthropic": "anthropic", "novelai": "novelai"}
 """Providers that a key alone makes (`<NAME>_API_KEY`), and their kinds."""
+_LONG_NUMBERS = {TOO_LONG, "int_parsing_size", "finite_number"}
 
 
 class Settings(
@@ -85,9 +86,6 @@ class Settings(
         return self
 
     def _contradictions(self) -> Iterator[str]:
-        for name, provider in self.providers.items():
-            if provider.kind not in kinds():
-                yield f"PROVIDERS__{name.upper()}__KIND is {provider.kind}, which this version does not have yet."
         known = ", ".join(self.providers) or "none"
         for ref in self.model_chain:
             if ref.provider not in self.providers:
@@ -95,6 +93,8 @@ class Settings(
         for model, price in self.prices.items():
             if min(price.input, price.output) < 0:
                 yield f"The price of {model} in SETTINGS_FILE is below 0."
+            if max(price.input, price.output) >= 10**MOST_DIGITS:
+                yield f"The price of {model} in SETTINGS_FILE has more than {MOST_DIGITS} digits."
         served: dict[str, str] = {}
         for name, project in self.projects.items():
             for channel in project.channels or ("",):
@@ -118,7 +118,7 @@ class Settings(
         """The database's URL: `DATABASE_URL`, or SQLite in the data folder. It may hold a password."""
         if self.database_url is not None:
             return self.database_url.get_secret_value()
-        return f"sqlite:///{self.data_dir / 'countersign.db'}"
+        return f"sqlite:///{quote(str(self.data_dir / 'countersign.db'))}"
 
     def project_for(self, channel: str) -> tuple[str, Project] | None:
         """The folder, with its name, that the channel with this id sees; None when it sees none."""
@@ -160,7 +160,7 @@ def load_settings(env: Mapping[str, str], *, env_file: Path | None) -> Settings:
         sentences = (line for detail in error.errors() for line in _sentences(detail, given, origins))
         raise SettingsError(dict.fromkeys(sentences)) from None
     settings._origins = origins
-    warnings = warnings_about([*env, *dotenv], file, Settings)
+    warnings = warnings_about(env=env, dotenv=dotenv, file=file, settings=Settings)
     idle = (name.upper() for name, field in Settings.model_fields.items() if reserved(field))
     warnings += [f"{name} is set and has no effect in this version." for name in idle if name in origins]
     settings._warnings = tuple(warnings)
@@ -206,9 +206,10 @@ def _sentences(error: ErrorDetails, given: Mapping[str, Any], origins: Mapping[s
         return [f"{name} is not a setting."]
     if error["type"] == "missing":
         return [f"{name} is not set: it must be {bounds_of(field)}."]
+    length = f", of at most {MOST_DIGITS} digits" if error["type"] in _LONG_NUMBERS else ""
     source = f" (from {origins[name]})" if name in origins else ""
     shown = "has a value that cannot be used" if _is_secret(field.annotation) else f'is "{value_text(given.get(name))}"'
-    return [f"{name} {shown}{source}: it must be {bounds_of(field)}."]
+    return [f"{name} {shown}{source}: it must be {bounds_of(field)}{length}."]
 
 
 def _is_secret(annotation: Any) -> bool:

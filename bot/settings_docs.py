@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from bot.settings import GROUPS, Project, Provider
-from bot.settings_text import Described, bounds_of, describe, form_of
+from bot.settings_text import Described, bounds_of, describe, form_of, reserved
 
 NESTED: dict[str, tuple[str, type[BaseModel]]] = {
     "providers": ("PROVIDERS__<NAME>__", Provider),
@@ -25,7 +25,8 @@ wins over the TOML file named by `SETTINGS_FILE`, that wins over the default. An
 A value that cannot be read or is out of its bounds stops the start with a sentence that names it; a name that is nearly
 one of these gets a warning. `python -m bot doctor` shows what is in force and where it came from, without connecting.
 
-Lists are separated by commas. *Reserved* settings are checked and have no effect in this version.
+Lists are separated by commas, and a number has at most 12 digits. *Reserved* settings are checked and have no effect in
+this version.
 
 This page is written by `python -m bot.settings_docs`.
 """
@@ -93,7 +94,8 @@ def _in(about: Described) -> str:
 
 
 def env_example() -> str:
-    """The text of `.env.example`: what a real server needs first, then everything at its default."""
+    """The text of `.env.example`: what a real server needs first, then everything at its default, what has no effect in
+    this version last."""
     return "\n".join([START, *_examples(), ""])
 
 
@@ -108,17 +110,23 @@ START = """\
 
 
 def _examples() -> Iterator[str]:
+    idle: list[str] = []
     for title, group in GROUPS.items():
         yield f"\n# --- {title}"
         for name in group.model_fields:
             if name == "prices":
                 continue
-            if name in NESTED:
-                prefix, model = NESTED[name]
+            prefix, model = NESTED.get(name, ("", group))
+            if prefix:
                 yield f"# {prefix}..., once for each:"
-                yield from (_example(field, model, prefix) for field in model.model_fields)
-            else:
-                yield _example(name, group, "")
+            for setting in model.model_fields if prefix else (name,):
+                line = _example(setting, model, prefix)
+                if reserved(model.model_fields[setting]):
+                    idle.append(line)
+                else:
+                    yield line
+    yield "\n# --- Reserved: checked, without an effect in this version"
+    yield from idle
 
 
 def _example(name: str, model: type[BaseModel], prefix: str) -> str:
@@ -126,7 +134,7 @@ def _example(name: str, model: type[BaseModel], prefix: str) -> str:
     about = describe(name, field, None)
     default = "" if field.is_required() else _default(about).strip("`")
     # A note behind an empty value would become the value once somebody takes the line in.
-    note = f"  # {bounds_of(field)} {_in(about)}".rstrip() + (", reserved" if about.reserved else "") if default else ""
+    note = f"  # {bounds_of(field)} {_in(about)}".rstrip() if default else ""
     return f"# {prefix}{name.upper()}={default}{note}"
 
 

@@ -6,7 +6,6 @@ read and checked, and have no effect in this version.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +18,7 @@ from bot.settings_types import (
     Channels,
     DiscordApi,
     DiscordGateway,
+    Dollars,
     Folder,
     GroupName,
     HttpUrl,
@@ -28,6 +28,8 @@ from bot.settings_types import (
     PolicyMap,
     Seconds,
     SecretList,
+    TriggerList,
+    Whole,
 )
 from pipeline.cost import ModelPrice
 
@@ -52,15 +54,13 @@ class Provider(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Kind = setting(
-        ..., "which API it speaks; `novelai` is not available in this version", form=f"one of {', '.join(KINDS)}"
-    )
+    kind: Kind = setting(..., "which API it speaks", form=f"one of {', '.join(KINDS)}")
     base_url: HttpUrl = setting("", "where the API is; empty for the vendor's own", form="an http or https address")
     api_key: SecretStr | None = setting(None, "its key; a server of your own may need none")
-    api_keys: SecretList = setting((), "more keys; this version uses the first of all", form="a list with commas")
+    api_keys: SecretList = setting((), "more keys, used where the first fails", form="a list with commas")
     model: str = setting("", "the model to use; empty for the adapter's default, which `doctor` shows")
-    max_output_tokens: int | None = setting(None, "longest answer in tokens; empty for the adapter's default", ge=1)
-    thinking_budget_tokens: int | None = setting(None, "asks for thinking with this many tokens", ge=1024)
+    max_output_tokens: Whole | None = setting(None, "longest answer in tokens; empty for the adapter's default", ge=1)
+    thinking_budget_tokens: Whole | None = setting(None, "asks for thinking with this many tokens", ge=1024)
     effort: str | None = setting(None, "asks for thinking that the model measures itself: `low`, `medium`, `high`")
     prompt_cache: bool = setting(True, "marks the unchanging part of a request for the provider's cache")
     sees_images: bool = setting(True, "whether images are sent")
@@ -68,7 +68,9 @@ class Provider(BaseModel):
     output_limit_field: Literal["max_tokens", "max_completion_tokens"] | None = setting(
         None, "what an OpenAI-compatible server calls its output limit; empty for the adapter's choice"
     )
-    verbatim_tools: bool = setting(False, "tool calls written as text", reserved=True)
+    verbatim_tools: bool = setting(
+        False, "for a model that can only write tool calls as text: it is told how, and they are read out of its answer"
+    )
 
     @property
     def keys(self) -> tuple[SecretStr, ...]:
@@ -122,23 +124,23 @@ class AccessSettings(BaseModel):
         "whether a tool runs by itself (`auto`), asks a person (`ask`) or never runs (`deny`), by its name",
         form="a list of name=auto, name=ask or name=deny with commas",
     )
-    approvals_required: int = setting(1, "how many people have to approve", ge=1, reserved=True)
+    approvals_required: Whole = setting(1, "how many people have to approve", ge=1, reserved=True)
 
 
 class ModelSettings(BaseModel):
     openai_api_key: SecretStr | None = setting(None, "makes the provider `openai`, kind `openai_compat`")
     anthropic_api_key: SecretStr | None = setting(None, "makes the provider `anthropic`")
-    novelai_api_key: SecretStr | None = setting(None, "makes the provider `novelai`", reserved=True)
+    novelai_api_key: SecretStr | None = setting(None, "makes the provider `novelai`")
     model_chain: ModelChain = setting(
         (),
-        "`provider/model` entries, of which this version uses the first; empty for the first provider's own model",
+        "`provider/model` entries: the first answers, the next where it cannot; empty: the first provider's own model",
         form="a list of provider/model with commas",
     )
     providers: dict[GroupName, Provider] = setting({}, "providers by name")
     prices: dict[str, ModelPrice] = setting({}, "prices by model, in the settings file only")
-    budget_turn_usd: Decimal | None = setting(None, "most that a turn may cost", gt=0, reserved=True)
-    budget_user_day_usd: Decimal | None = setting(None, "most that a person may spend a day", gt=0, reserved=True)
-    budget_channel_day_usd: Decimal | None = setting(None, "most that a channel may spend a day", gt=0, reserved=True)
+    budget_turn_usd: Dollars | None = setting(None, "most that a turn may cost", gt=0, reserved=True)
+    budget_user_day_usd: Dollars | None = setting(None, "most that a person may spend a day", gt=0, reserved=True)
+    budget_channel_day_usd: Dollars | None = setting(None, "most that a channel may spend a day", gt=0, reserved=True)
 
 
 class StorageSettings(BaseModel):
@@ -149,40 +151,47 @@ class StorageSettings(BaseModel):
 
 
 class LoopSettings(BaseModel):
-    bot_max_function_call_iterations: int = setting(100, "most iterations in a turn; there it ends", ge=1)
-    bot_soft_warn_iteration: int = setting(20, 'iteration at which a turn says once that it is "still working"', ge=1)
-    bot_max_consecutive_tool_errors: int = setting(5, "tool failures in a row that end a turn", ge=1)
-    bot_max_identical_tool_calls: int = setting(
+    bot_max_function_call_iterations: Whole = setting(100, "most iterations in a turn; there it ends", ge=1)
+    bot_soft_warn_iteration: Whole = setting(20, 'iteration at which a turn says once that it is "still working"', ge=1)
+    bot_max_consecutive_tool_errors: Whole = setting(5, "tool failures in a row that end a turn", ge=1)
+    bot_max_identical_tool_calls: Whole = setting(
         3, "same tool, arguments and result: the model is warned here, the turn ends at twice this", ge=2
     )
-    tool_execution_timeout_ms: int = setting(300_000, "longest run of one tool call", ge=1000)
-    tool_result_max_bytes: int = setting(12_288, "longest tool result that the model is shown", ge=256)
-    conversation_max_bytes: int = setting(204_800, "longest part of a channel's transcript that is sent", ge=4096)
+    tool_execution_timeout_ms: Whole = setting(300_000, "longest run of one tool call", ge=1000)
+    tool_result_max_bytes: Whole = setting(12_288, "longest tool result that the model is shown", ge=256)
+    conversation_max_bytes: Whole = setting(204_800, "longest part of a channel's transcript that is sent", ge=4096)
     approval_timeout_s: Seconds = setting(1800.0, "after this an unanswered approval is a denial", ge=10)
-    nai_tool_failure_retry_threshold: int = setting(3, "NovelAI failures after visible text", ge=1, reserved=True)
-    max_enhanced_context_restarts: int = setting(3, "restarts of a turn with more context", ge=0, reserved=True)
-    enhanced_context_stash_ttl_ms: int = setting(300_000, "how long a restart's context is kept", ge=0, reserved=True)
-    enhanced_context_stash_max_entries: int = setting(16, "how many are kept at once", ge=1, reserved=True)
-    verbatim_tool_call_max_buffer_chars: int = setting(
-        8192, "most text held back while a call written as text is read", gt=0, reserved=True
+    nai_tool_failure_retry_threshold: Whole = setting(3, "tool failures behind text that end a NovelAI turn", ge=1)
+    max_enhanced_context_restarts: Whole = setting(3, "times that tools may add a picture or a file to a turn", ge=0)
+    enhanced_context_stash_ttl_ms: Whole = setting(300_000, "how long such context waits for the next pass", ge=0)
+    enhanced_context_stash_max_entries: Whole = setting(16, "how many of them wait at once", ge=1)
+    verbatim_tool_call_max_buffer_chars: Whole = setting(
+        8192, "most text held back while a call written as text is read", gt=0
     )
-    deliberate_tool_mode: bool = setting(False, "offers only the tools that a message calls for", reserved=True)
-    deliberate_tool_context_turns: int = setting(4, "turns that a used tool stays on offer", ge=0, le=10, reserved=True)
+    deliberate_tool_mode: bool = setting(False, "offers only the tools that a message calls for")
+    deliberate_tool_context_turns: Whole = setting(4, "turns that a used tool stays on offer", ge=0, le=10)
+    deliberate_tool_triggers: TriggerList = setting(
+        (),
+        "your own words for a tool or a subject in deliberate mode; `word*` fits any ending, `/.../` is a pattern",
+        form="a list of words=tool with semicolons",
+    )
 
 
 class StreamSettings(BaseModel):
-    stream_first_token_timeout_ms: int = setting(300_000, "longest wait for a provider's first event", ge=1000)
-    stream_sdk_call_timeout_ms: int = setting(120_000, "longest silence of a provider after that", ge=1000)
-    stream_abandoned_settle_timeout_ms: int = setting(5000, "longest wait for an aborted call to close", ge=0)
-    provider_retry_attempts: int = setting(3, "tries to open a stream before the provider counts as down", ge=1, le=10)
+    stream_first_token_timeout_ms: Whole = setting(300_000, "longest wait for a provider's first event", ge=1000)
+    stream_sdk_call_timeout_ms: Whole = setting(120_000, "longest silence of a provider after that", ge=1000)
+    stream_abandoned_settle_timeout_ms: Whole = setting(5000, "longest wait for an aborted call to close", ge=0)
+    provider_retry_attempts: Whole = setting(
+        3, "tries to open a stream before the provider counts as down", ge=1, le=10
+    )
 
 
 class ChannelSettings(BaseModel):
-    max_user_active_turns: int = setting(3, "turns of one person at the same time", ge=1)
-    max_guild_active_turns: int = setting(10, "turns of one server at the same time", ge=1)
-    max_queued_messages: int = setting(20, "messages that wait in a channel; further ones are refused aloud", ge=0)
-    max_reply_messages: int = setting(5, "messages of one answer; the rest becomes an attached file", ge=1)
-    max_follow_up_interrupts: int = setting(3, "follow-ups that may interrupt in a row", ge=0, reserved=True)
+    max_user_active_turns: Whole = setting(3, "turns of one person at the same time", ge=1)
+    max_guild_active_turns: Whole = setting(10, "turns of one server at the same time", ge=1)
+    max_queued_messages: Whole = setting(20, "messages that wait in a channel; further ones are refused aloud", ge=0)
+    max_reply_messages: Whole = setting(5, "messages of one answer; the rest becomes an attached file", ge=1)
+    max_follow_up_interrupts: Whole = setting(3, "follow-ups that may interrupt in a row", ge=0)
     catch_up_max_age_s: Seconds = setting(600.0, "oldest missed message that is answered after a start", ge=0)
     resume_max_age_s: Seconds = setting(3600.0, "oldest open turn that goes on after a start", ge=0)
     shutdown_grace_s: Seconds = setting(20.0, "how long running turns may go on at a shutdown", ge=0)

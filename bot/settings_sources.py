@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ class Variables(EnvSettingsSource):
         self._given = {
             name.lower(): value.strip()
             for name, value in variables.items()
-            if _belongs(name.lower(), settings) and (value.strip() or name.lower() in EMPTY_COUNTS)
+            if belongs(name.lower(), settings) and (value.strip() or name.lower() in EMPTY_COUNTS)
         }
         super().__init__(settings, case_sensitive=False)
 
@@ -41,7 +40,8 @@ class Variables(EnvSettingsSource):
         return self._given
 
 
-def _belongs(name: str, settings: type[BaseSettings]) -> bool:
+def belongs(name: str, settings: type[BaseSettings]) -> bool:
+    """Whether the variable `name`, in lower case, is one of `settings`."""
     field, *rest = name.split("__", 2)
     if field in NESTED:
         return len(rest) == 2
@@ -69,8 +69,8 @@ def read_settings_file(path: Path) -> dict[str, Any]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError([f'SETTINGS_FILE is "{path}", which cannot be read: {error.strerror}.']) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError([f'SETTINGS_FILE is "{path}", which is not TOML: {error}.']) from error
+    except (ValueError, RecursionError) as error:  # also a number or a nesting that is too long for Python
+        raise SettingsError([f'SETTINGS_FILE is "{path}", which is not TOML: {str(error).split(";")[0]}.']) from error
     fields = {name.lower(): value for name, value in content.items()}
     for field in NESTED:
         groups = fields.get(field)
@@ -107,25 +107,3 @@ def flat(fields: Mapping[str, Any]) -> dict[str, Any]:
             for name, inner in values.items() if isinstance(values, dict) else ():
                 names[f"{field}__{group}__{name}".upper()] = inner
     return names
-
-
-def warnings_about(variables: Iterable[str], file: Iterable[str], settings: type[BaseSettings]) -> list[str]:
-    """A sentence for each name that is nearly a setting, and for each of `file` (the TOML file's) that is none."""
-    known = [name.upper() for name in settings.model_fields if name not in (*NESTED, *FILE_ONLY)]
-    warnings = [_about(name.upper(), known, settings) for name in variables]
-    unknown = [name.upper() for name in file if name not in settings.model_fields]
-    warnings += [_about(name, known, settings) or f"{name} in SETTINGS_FILE is not a setting." for name in unknown]
-    return [warning for warning in dict.fromkeys(warnings) if warning]
-
-
-def _about(name: str, known: list[str], settings: type[BaseSettings]) -> str:
-    field, *rest = name.split("__", 2)
-    if field.lower() in FILE_ONLY:
-        return f"{name} has no effect: {field.lower()} are set in SETTINGS_FILE only."
-    if field.lower() in NESTED and len(rest) < 2:
-        return f"{name} has no effect: these settings are called {field}__<NAME>__<SETTING>."
-    if _belongs(name.lower(), settings):
-        return ""
-    candidates = [name.upper() for name in NESTED] if rest else known
-    near = get_close_matches(field if rest else name, candidates, 1, 0.85)
-    return f"{name} is not a setting; did you mean {'__'.join([near[0], *rest])}?" if near else ""

@@ -9,13 +9,15 @@ from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 _UNITS = {"ms": "ms", "s": "s", "bytes": "bytes", "chars": "characters", "usd": "USD", "tokens": "tokens"}
+LONG = 10**24
+"""Whole numbers from here on are shown rounded."""
 _FORMS: dict[object, str] = {
     int: "a whole number",
     float: "a number",
@@ -52,11 +54,15 @@ def form_of(field: FieldInfo) -> str:
     extra = field.json_schema_extra
     if isinstance(extra, dict) and extra.get("form"):
         return str(extra["form"])
-    kinds = [kind for kind in get_args(field.annotation) or (field.annotation,) if kind is not NoneType]
+    kinds = [_bare(kind) for kind in get_args(field.annotation) or (field.annotation,) if kind is not NoneType]
     if get_origin(field.annotation) is Literal or get_origin(kinds[0]) is Literal:
         choices = [choice for kind in kinds for choice in (get_args(kind) or (kind,))]
         return "one of " + ", ".join(map(str, choices))
     return _FORMS.get(kinds[0], "a table of settings")
+
+
+def _bare(kind: Any) -> Any:
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
 def bounds_of(field: FieldInfo) -> str:
@@ -74,7 +80,8 @@ def value_text(value: object) -> str:
         case bool():
             return str(value).lower()
         case int() | Decimal():
-            return str(value)
+            exact = Decimal(value)
+            return str(exact) if exact.copy_abs() < LONG else f"{exact:.3E}"
         case float():
             return str(value).removesuffix(".0")
         case StrEnum():
@@ -91,12 +98,35 @@ def value_text(value: object) -> str:
             return (text if len(text) <= 80 else text[:77] + "...").replace("\n", "\\n")
 
 
+def words_of(value: object, unit: str) -> str:
+    """A value as people say it: `5 minutes` for 300000 ms, `12 KB` (of 1024 bytes) for 12288 bytes."""
+    match unit, value:
+        case ("s", int() | float()):
+            return _duration(float(value))
+        case ("ms", int() | float()):
+            return _duration(value / 1000)
+        case ("bytes", int()) if value >= 1024:
+            return f"{value / 1024:.1f}".removesuffix(".0") + " KB"
+        case _:
+            return f"{value_text(value)} {unit}".rstrip()
+
+
+def _duration(seconds: float) -> str:
+    """The largest units first, those that are zero left out."""
+    minutes, milliseconds = divmod(round(seconds * 1000), 60_000)
+    counted = {"hour": str(minutes // 60), "minute": str(minutes % 60), "second": f"{milliseconds / 1000:g}"}
+    parts = [f"{count} {unit}{'' if count == '1' else 's'}" for unit, count in counted.items() if count != "0"]
+    return " ".join(parts) or "0 seconds"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """One setting as it stands: `variable` is its name, `default` and `value` are for people."""
+    """One setting as it stands: `variable` is its name; `value` and `default` are as they would be written in a
+    file, `words` is the value as people say it, unit and all."""
 
     variable: str
     value: str
+    words: str
     default: str
     unit: str
     bounds: str
@@ -109,6 +139,7 @@ def describe(name: str, field: FieldInfo, value: Any) -> Described:
     return Described(
         variable=name.upper(),
         value=value_text(value),
+        words=words_of(value, unit_of(name)),
         default=value_text(field.default),
         unit=unit_of(name),
         bounds=limits_of(field),

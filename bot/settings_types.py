@@ -8,19 +8,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AllowInfNan, BeforeValidator, SecretStr, StringConstraints
+from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode
 
 from pipeline.policy import Policy
 from pipeline.providers import kinds
+from pipeline.triggers import Trigger, compile_pattern
 
-KINDS = tuple(sorted({*kinds(), "novelai"}))
-"""What a provider may be declared as; of these, `pipeline.providers.kinds()` exist in this version."""
+KINDS = kinds()
+"""What a provider may be declared as."""
+MOST_DIGITS = 12
+TOO_LONG = "number_too_long"
+"""The type of pydantic's error for a number of more than `MOST_DIGITS` digits."""
+
+N = TypeVar("N", int, float, Decimal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +76,19 @@ def _policies(value: object) -> object:
     return policies
 
 
+def _triggers(value: object) -> object:
+    entries = value.split(";") if isinstance(value, str) else value
+    if not isinstance(entries, list):
+        return value
+    pairs = [str(entry).rpartition("=") for entry in entries if str(entry).strip()]
+    triggers = tuple(Trigger(pattern=pattern.strip(), target=target.strip()) for pattern, _, target in pairs)
+    for trigger in triggers:
+        compile_pattern(trigger.pattern)
+        if not trigger.target:
+            raise ValueError("an entry without its tool")
+    return triggers
+
+
 def _kind(value: str) -> str:
     if value not in KINDS:
         raise ValueError("no such kind")
@@ -103,9 +124,18 @@ def _expanded(value: Path) -> Path:
         raise ValueError(str(error)) from error
 
 
+def _short(value: N) -> N:
+    """A number that a clock, a database and a message can hold."""
+    if abs(value) >= 10**MOST_DIGITS:
+        raise PydanticCustomError(TOO_LONG, "it is too long")
+    return value
+
+
 Kind = Annotated[str, AfterValidator(_kind)]
 Folder = Annotated[Path, AfterValidator(_expanded)]
-Seconds = Annotated[float, AllowInfNan(False)]
+Whole = Annotated[int, AfterValidator(_short)]
+Seconds = Annotated[float, AllowInfNan(False), AfterValidator(_short)]
+Dollars = Annotated[Decimal, AfterValidator(_short)]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,20}$")]
 Ids = Annotated[frozenset[Id], NoDecode, BeforeValidator(_entries)]
 Channels = Annotated[tuple[Id, ...], NoDecode, BeforeValidator(_entries)]
@@ -113,6 +143,7 @@ ApproverList = Annotated[frozenset[Annotated[str, AfterValidator(_approver)]], N
 SecretList = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_entries)]
 ModelChain = Annotated[tuple[ModelRef, ...], NoDecode, BeforeValidator(_chain)]
 PolicyMap = Annotated[dict[str, Policy], NoDecode, BeforeValidator(_policies)]
+TriggerList = Annotated[tuple[Trigger, ...], NoDecode, BeforeValidator(_triggers)]
 GroupName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 HttpUrl = Annotated[str, AfterValidator(_address("https", "http", lenient=True))]
 DiscordApi = Annotated[str, AfterValidator(_address("https", "http", ending="/api/v10"))]

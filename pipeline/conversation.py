@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from pydantic import TypeAdapter
 
-from pipeline.messages import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage
+from pipeline.messages import AssistantMessage, ContextMessage, Message, NoteMessage, ToolMessage, UserMessage
 from pipeline.results import Reason, TurnStatus
 from pipeline.state import LoopState
 from tools.output import cap
@@ -32,14 +32,17 @@ def transcript_of(state: LoopState, asked: UserMessage) -> Turn:
     An answer that broke off says so, or the next turn would read as if it had been completed.
     """
     ending = state.ending
+    said = [message for message in state.messages if not isinstance(message, ContextMessage)]
     if ending is None or ending.status is TurnStatus.COMPLETED:
-        return (asked, *state.messages)
-    return (asked, *state.messages, AssistantMessage(text=_BROKEN_OFF.get(ending.reason, _BROKEN_OFF[Reason.NONE])))
+        return (asked, *said)
+    return (asked, *said, AssistantMessage(text=_BROKEN_OFF.get(ending.reason, _BROKEN_OFF[Reason.NONE])))
 
 
 _BROKEN_OFF = {
     Reason.NONE: "(This answer ended early.)",
     Reason.PERSON: "(A person ended this answer early.)",
+    Reason.PHRASE: "(A person ended this answer early.)",
+    Reason.FOLLOW_UP: "(The person wrote on before this answer was complete.)",
     Reason.EXPIRED: "(Nobody approved in time, so this answer ended early.)",
     Reason.PROVIDER: "(This answer broke off with an error.)",
     Reason.ITERATION_LIMIT: "(This answer reached its limit of steps.)",

@@ -7,6 +7,7 @@ stream live and after a restart. Between records come the pieces of a pass that 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 import structlog
@@ -45,7 +46,25 @@ class ThinkingArrived:
     text: str
 
 
-LoopEvent = Committed | PassOpened | TextArrived | ThinkingArrived
+class Standing(StrEnum):
+    """What became of a message that is not answered by itself (yet)."""
+
+    WAITING = "waiting"
+    USED = "used"  # its words go into the answer to another message of its author
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageStands:
+    """The message `turn` waits for its turn, or will never have one of its own."""
+
+    turn: str
+    channel: str
+    guild: str
+    standing: Standing
+
+
+LoopEvent = Committed | PassOpened | TextArrived | ThinkingArrived | MessageStands
 
 
 class EventSink(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -23,7 +23,7 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTurn:
-    """A turn without `TurnEnded`. `created_at` is epoch seconds."""
+    """A turn without `TurnEnded`. `created_at` is epoch seconds; with `follow_ups` it goes before those without."""
 
     turn: str
     channel: str
@@ -31,6 +31,7 @@ class OpenTurn:
     user: str
     place: Place
     created_at: float
+    follow_ups: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,19 @@ class TurnOutput:
     usage: tuple[PassUsage, ...]
 
 
-class Journal(Protocol):
+class Blobs(Protocol):
+    """Pictures, kept apart from records."""
+
+    async def images(self, ids: Sequence[str]) -> Sequence[Image]:
+        """The pictures with these ids, in order; an unknown one is left out."""
+        ...
+
+    async def keep(self, images: Mapping[str, Image]) -> None:
+        """Store pictures under their ids; one that is there already stays."""
+        ...
+
+
+class Journal(Blobs, Protocol):
     """Append-only records by turn, and what is derived from them in the same transaction."""
 
     async def create(self, started: TurnStarted, *, images: Sequence[Image], queued: bool) -> bool:
@@ -77,8 +90,6 @@ class Journal(Protocol):
     async def load(self, turn: str) -> Sequence[tuple[int, LoopRecord | None]]:
         """The records of a turn with their numbers, in order; None stands for a kind that is unknown here."""
         ...
-
-    async def images(self, ids: Sequence[str]) -> Sequence[Image]: ...
 
     async def open_turns(self) -> Sequence[OpenTurn]:
         """All turns that have not ended, oldest first."""
@@ -123,7 +134,7 @@ class Conversations(Protocol):
     async def set_system(self, channel: str, text: str) -> None: ...
 
     async def clear(self, channel: str, at: float) -> int:
-        """Forget the transcript; the number of turns forgotten. Usage is kept, for `/cost`."""
+        """Forget the transcript and what was noted; the number of turns forgotten. Usage is kept, for `/cost`."""
         ...
 
     async def add_note(self, channel: str, text: str, at: float) -> None: ...
@@ -138,7 +149,8 @@ class Conversations(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A message of ours on Discord: `slot` is `reply:N` or `card:APPROVAL`."""
+    """A message of ours on Discord: `slot` is `reply:N` or `card:APPROVAL`. Or, with the slot `chip:CHANNEL`, our
+    reaction `nonce` on a person's message."""
 
     turn: str
     slot: str
@@ -150,6 +162,10 @@ class Deliveries(Protocol):
     """Which messages on Discord belong to which turn; written by the sink, not by the loop."""
 
     async def of_turn(self, turn: str) -> Sequence[Delivery]: ...
+
+    async def chips(self, emojis: Collection[str]) -> Sequence[Delivery]:
+        """Our reactions with one of `emojis`, of all turns."""
+        ...
 
     async def put(self, delivery: Delivery) -> None: ...
 

@@ -20,6 +20,7 @@ class Finish(StrEnum):
     TOOL_CALLS = "tool_calls"
     REFUSED = "refused"
     OTHER = "other"
+    ENDLESS = "endless"  # the model did not end, so we did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +81,14 @@ class ToolDefinition:
 class ProviderRequest:
     """One pass: the whole conversation so far, oldest first, and the tools that may be called.
 
-    The messages are append-only between the passes of a turn and passed by reference, so an adapter may keep
-    what it rendered for each.
+    `key` is the number of the API key to use, of `ProviderTraits.keys`. The messages are append-only between the passes
+    of a turn and passed by reference, so an adapter may keep what it rendered for each.
     """
 
     model: str
     messages: Sequence[Message]
     tools: Sequence[ToolDefinition] = ()
+    key: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,14 @@ class ProviderTraits:
 
     sees_images: bool = True
     has_tools: bool = True
+    keys: int = 1
+    """How many keys it has: an attempt names one by its number."""
+    ends_after_text: bool = False
+    """Text before a tool call is the answer: the turn ends after the tool, unless that brings something to tell."""
+    hides_retries: bool = False
+    """After a tool failed behind visible text, what it says until one succeeds is not shown."""
+    has_details: bool = False
+    """Its answers carry `<details>` blocks that are kept and not shown."""
 
 
 class Provider(Protocol):
@@ -129,6 +139,11 @@ class ProviderCatalog(Protocol):
 
     def find(self, name: str) -> tuple[Provider, str] | None:
         """`provider/model` (split at the first slash), or a provider's or model's bare name; None if unknown."""
+        ...
+
+    @property
+    def chain(self) -> Sequence[tuple[Provider, str]]:
+        """The operator's fallback chain of providers and models, never empty; the first answers as a rule."""
         ...
 
     def choices(self) -> Sequence[str]:

@@ -15,7 +15,7 @@ import orjson
 from pydantic import Field, TypeAdapter
 
 from pipeline.provider import Finish
-from pipeline.results import NoticeKind, Outcome, Reason, StreamStatus, TurnStatus
+from pipeline.results import Failure, NoticeKind, Outcome, Reason, StreamStatus, TurnStatus
 
 JOURNAL_VERSION = 1
 
@@ -41,7 +41,11 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted:
     """A person's message. `turn` is the id of that message, `text` what they wrote, `quoted` what they replied to,
-    `images` ids of blobs, `parent` the channel that a thread belongs to (empty elsewhere), `at` epoch seconds."""
+    `images` ids of blobs, `parent` the channel that a thread belongs to (empty elsewhere), `at` epoch seconds.
+
+    `reply_to` is the message to answer where that is not the turn's own (a button, a reminder), `follow_ups` how many
+    turns in a row this message and those before it interrupted, `continues` the turn that this one goes on with.
+    """
 
     kind: Literal["turn_started"] = "turn_started"
     turn: str
@@ -54,6 +58,26 @@ class TurnStarted:
     images: tuple[str, ...] = ()
     parent: str = ""
     at: float
+    reply_to: str = ""
+    follow_ups: int = 0
+    continues: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageEdited:
+    """The person changed their message while it waited for its turn."""
+
+    kind: Literal["message_edited"] = "message_edited"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsAdmitted:
+    """Deliberate mode: the only tools of this turn. `triggers` are (tool, trigger, source) and say why."""
+
+    kind: Literal["tools_admitted"] = "tools_admitted"
+    names: tuple[str, ...]
+    triggers: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +90,24 @@ class TurnResumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptStarted:
+    """The `n`th attempt: entry `entry` of the turn's chain of models, with key number `key` of its provider. It takes
+    back what the attempt before it failed with."""
+
     kind: Literal["attempt_started"] = "attempt_started"
     n: int
     provider: str
     model: str
+    entry: int = 0
+    key: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassFinished:
-    """One provider pass. `calls` are (name, arguments as received); `detail` says what failed, for people."""
+    """One provider pass. `calls` are (name, arguments as received); `detail` says what failed, for people.
+
+    `text` is what people saw, `hidden` what the model said while its text was not shown, `details` the bodies of the
+    detail blocks that were taken out of the text.
+    """
 
     kind: Literal["pass_finished"] = "pass_finished"
     iteration: int
@@ -93,6 +126,15 @@ class PassFinished:
     replay_origin: str = ""
     replay: str = ""
     detail: str = ""
+    failure: Failure = Failure.NONE
+    hidden: str = ""
+    details: str = ""
+    duration_ms: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """The model reached its output limit in the middle of an answer."""
+        return self.status is StreamStatus.COMPLETED and self.finish is Finish.LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +209,23 @@ class ToolFinished:
     fingerprint: str = ""
     end_turn: bool = False
     response_delivered: bool = False
+    sticker: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextAdded:
+    """A restart: the call (`iteration`, `index`), whose result follows, brought more for the model to see.
+
+    `context` is the kind of it, `images` are ids of blobs, `handles` pairs of a short name and the id it stands for.
+    """
+
+    kind: Literal["context_added"] = "context_added"
+    iteration: int
+    index: int
+    context: str
+    text: str = ""
+    images: tuple[str, ...] = ()
+    handles: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +255,8 @@ class TurnEnded:
 
 LoopRecord = (
     TurnStarted
+    | MessageEdited
+    | ToolsAdmitted
     | TurnResumed
     | AttemptStarted
     | PassFinished
@@ -205,6 +266,7 @@ LoopRecord = (
     | StopRequested
     | ToolStarted
     | ToolFinished
+    | ContextAdded
     | Noticed
     | AttemptEnded
     | TurnEnded

@@ -17,6 +17,7 @@ class StreamStatus(StrEnum):
     TIMEOUT = "timeout"
     EMPTY_RESPONSE = "empty_response"
     STOPPED_BY_USER = "stopped_by_user"
+    FOLLOW_UP_INTERRUPT = "follow_up_interrupt"
 
 
 class Outcome(StrEnum):
@@ -36,9 +37,11 @@ class TurnStatus(StrEnum):
     COMPLETED = "completed"
     DENIED = "denied"
     STOPPED_BY_USER = "stopped_by_user"
+    FOLLOW_UP_INTERRUPT = "follow_up_interrupt"
     TIMEOUT = "timeout"
     ERROR = "error"
     EMPTY_RESPONSE = "empty_response"
+    SKIPPED = "skipped"
     AWAITING_APPROVAL = "awaiting_approval"
 
 
@@ -49,7 +52,11 @@ class Reason(StrEnum):
     END = "end"
     LENGTH = "length"
     END_TURN = "end_turn"
+    PRETOOL_TEXT = "pretool_text"
     PERSON = "person"
+    PHRASE = "phrase"
+    FOLLOW_UP = "follow_up"
+    DROPPED = "dropped"
     EXPIRED = "expired"
     ITERATION_LIMIT = "iteration_limit"
     IDLE = "idle"
@@ -61,14 +68,16 @@ class Reason(StrEnum):
     INTERRUPTED = "interrupted"
     CRASH_LOOP = "crash_loop"
     UNDELIVERABLE = "undeliverable"
+    UNREACHABLE = "unreachable"
     APPROVAL = "approval"
     AGAIN = "again"
 
 
 REASONS: dict[TurnStatus, tuple[Reason, ...]] = {
-    TurnStatus.COMPLETED: (Reason.END, Reason.LENGTH, Reason.END_TURN),
+    TurnStatus.COMPLETED: (Reason.END, Reason.LENGTH, Reason.END_TURN, Reason.PRETOOL_TEXT),
     TurnStatus.DENIED: (Reason.PERSON, Reason.EXPIRED),
-    TurnStatus.STOPPED_BY_USER: (Reason.PERSON,),
+    TurnStatus.STOPPED_BY_USER: (Reason.PERSON, Reason.PHRASE, Reason.DROPPED),
+    TurnStatus.FOLLOW_UP_INTERRUPT: (Reason.FOLLOW_UP,),
     TurnStatus.TIMEOUT: (Reason.ITERATION_LIMIT, Reason.IDLE, Reason.FIRST_TOKEN),
     TurnStatus.ERROR: (
         Reason.PROVIDER,
@@ -80,6 +89,7 @@ REASONS: dict[TurnStatus, tuple[Reason, ...]] = {
         Reason.UNDELIVERABLE,
     ),
     TurnStatus.EMPTY_RESPONSE: (Reason.NONE,),
+    TurnStatus.SKIPPED: (Reason.UNREACHABLE,),
     TurnStatus.AWAITING_APPROVAL: (Reason.APPROVAL, Reason.AGAIN),
 }
 
@@ -98,6 +108,8 @@ class NoticeKind(StrEnum):
     CUT_AT_LENGTH = "cut_at_length"
     INTERRUPTED = "interrupted"
     DENIED = "denied"
+    FALLBACK = "fallback"
+    RETRY_EXHAUSTED = "retry_exhausted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +138,30 @@ class PassUsage:
     usage: Usage
 
 
+class Failure(StrEnum):
+    """What kind of provider error it was: it says where another attempt makes sense."""
+
+    NONE = ""
+    TRANSIENT = "transient"  # another key or model may do, later the same one
+    RATE_LIMITED = "rate_limited"
+    KEY = "key"  # not accepted, or no money on it
+    REQUEST = "request"  # this model will never take this request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtLog:
+    """What the models of a turn thought, pass by pass, and how long their passes took together (milliseconds).
+    `owner` is the name of the model that spoke last."""
+
+    text: str
+    duration_ms: int
+    owner: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationTurnResult:
-    """What came out of a turn: `text` is everything that people saw, pass by pass."""
+    """What came out of a turn: `text` is everything that people saw, pass by pass, `statuses` how each pass came out,
+    `sticker` the id of one to post after a completed answer."""
 
     status: TurnStatus
     reason: Reason
@@ -136,4 +169,18 @@ class GenerationTurnResult:
     iterations: int
     usage: tuple[PassUsage, ...]
     history: tuple[ToolHistoryEntry, ...]
+    statuses: tuple[StreamStatus, ...]
     tool_response_delivered: bool
+    sticker: str
+    thought_log: ThoughtLog | None
+
+
+def is_retryable(status: TurnStatus, reason: Reason) -> bool:
+    """Whether another model may do better. A turn that ended by its own limits is never tried again."""
+    return reason in _RETRYABLE.get(status, ())
+
+
+_RETRYABLE = {
+    TurnStatus.ERROR: (Reason.PROVIDER,),
+    TurnStatus.TIMEOUT: (Reason.IDLE, Reason.FIRST_TOKEN),
+}

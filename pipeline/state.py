@@ -3,86 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
-from pipeline.messages import AssistantMessage, Message, Replay, ToolCall, ToolMessage, Usage, wire_id
+from pipeline.calls import FAILURES, CallState
+from pipeline.counts import errors_counted, repeat_counted, usage_added
+from pipeline.messages import (
+    AssistantMessage,
+    ContextMessage,
+    Replay,
+    ToolCall,
+    ToolMessage,
+    TurnMessage,
+    wire_id,
+)
 from pipeline.records import (
     ApprovalAsked,
-    Ask,
     AttemptEnded,
     AttemptStarted,
     CardPosted,
+    ContextAdded,
     Decided,
     LoopRecord,
+    MessageEdited,
     Noticed,
     PassFinished,
     StopRequested,
     ToolFinished,
+    ToolsAdmitted,
     ToolStarted,
     TurnEnded,
     TurnResumed,
     TurnStarted,
-    Verdict,
 )
-from pipeline.results import NoticeKind, Outcome, PassUsage, ToolHistoryEntry
-
-FAILURES = frozenset({Outcome.ERROR, Outcome.UNKNOWN})
-REPEATS_KEPT = 16  # the longest cycle of calls that the loop guard can see
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallState:
-    """A call of the newest pass: what was asked about it, and how far it is. `run` counts its starts."""
-
-    iteration: int
-    index: int
-    call: ToolCall
-    asked: int = 0
-    question: ApprovalAsked | None = None
-    card: str = ""
-    decision: Decided | None = None
-    run: int = 0
-    finished: ToolFinished | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """Started and not finished: running now, or its outcome is unknown after a crash."""
-        return self.run > 0 and self.finished is None
-
-    @property
-    def awaits_decision(self) -> bool:
-        return self.question is not None and self.decision is None and self.finished is None
-
-    @property
-    def ends_the_turn(self) -> bool:
-        """A person denied it without a reason, or nobody answered in time."""
-        return (
-            self.decision is not None
-            and self.question is not None
-            and self.question.ask is Ask.RUN
-            and self.decision.verdict in (Verdict.DENY, Verdict.EXPIRED)
-        )
+from pipeline.results import NoticeKind, Outcome, PassUsage, Reason, StreamStatus, ToolHistoryEntry
 
 
 class LoopState(NamedTuple):
     """Everything that the next step depends on. (A tuple: every record makes a new one, four times as fast.)
 
     `messages` is what the model is shown of this turn after the user's message; `iteration` the number of finished
-    passes; `repeats` how often each (tool, arguments, result) came since something new happened.
+    passes; `repeats` how often each (tool, arguments, result) came since something new happened; `failures` the passes
+    that earlier attempts ended with. `after_text`: people saw text before the calls of the newest pass. `muted`: a call
+    behind visible text failed and none has succeeded since, `failures_after_text` counts those failures.
     """
 
     started: TurnStarted
+    admitted: ToolsAdmitted | None = None
     resumes: int = 0
-    attempt: AttemptStarted | None = None
+    attempts: tuple[AttemptStarted, ...] = ()
+    failures: tuple[PassFinished, ...] = ()
     iteration: int = 0
     passes: tuple[PassFinished, ...] = ()
     calls: tuple[CallState, ...] = ()
-    messages: tuple[Message, ...] = ()
+    messages: tuple[TurnMessage, ...] = ()
     history: tuple[ToolHistoryEntry, ...] = ()
     usage: tuple[PassUsage, ...] = ()
     consecutive_errors: int = 0
     repeats: tuple[tuple[str, int], ...] = ()
+    contexts: tuple[ContextAdded, ...] = ()
+    after_text: bool = False
+    muted: bool = False
+    failures_after_text: int = 0
+    sticker: str = ""
     notices: tuple[Noticed, ...] = ()
     tool_response_delivered: bool = False
     decisions: tuple[Decided, ...] = ()
@@ -95,13 +78,35 @@ class LoopState(NamedTuple):
         return self.started.turn
 
     @property
+    def attempt(self) -> AttemptStarted | None:
+        """The attempt that runs, or ran last."""
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def is_cut(self) -> bool:
+        """The newest pass broke off at the model's output limit: the next one goes on with its text."""
+        return bool(self.passes) and self.passes[-1].is_cut
+
+    @property
+    def handles(self) -> dict[str, str]:
+        """The short names that the model was given, with the ids they stand for."""
+        return dict(pair for added in self.contexts for pair in added.handles)
+
+    @property
     def open_calls(self) -> tuple[CallState, ...]:
         return tuple(call for call in self.calls if call.finished is None)
 
     @property
     def text(self) -> str:
-        """What people saw, pass by pass."""
-        return "\n\n".join(text for finished in self.passes if (text := finished.text.strip()))
+        """What people saw, pass by pass. A pass that goes on with a cut one continues its text."""
+        whole = ""
+        cut = False
+        for finished in self.passes:
+            text = finished.text if cut else finished.text.lstrip()
+            text = text if finished.is_cut else text.rstrip()
+            whole += text if cut or not whole or not text else f"\n\n{text}"
+            cut = finished.is_cut
+        return whole.strip()
 
     def unfinished(self, iteration: int, index: int) -> CallState | None:
         """The call with that key, while it has no result."""
@@ -131,10 +136,14 @@ def apply(state: LoopState | None, record: LoopRecord) -> LoopState:
             raise ValueError("a turn begins with TurnStarted")
         return LoopState(started=record)
     match record:
+        case MessageEdited():
+            return state._replace(started=replace(state.started, text=record.text))
+        case ToolsAdmitted():
+            return state._replace(admitted=state.admitted or record)
         case TurnResumed():
             return state._replace(resumes=state.resumes + 1)
         case AttemptStarted():
-            return state._replace(attempt=record)
+            return _attempt_started(state, record)
         case PassFinished() if record.iteration == state.iteration:
             return _pass_finished(state, record)
         case ApprovalAsked(iteration=iteration, index=index):
@@ -148,8 +157,10 @@ def apply(state: LoopState | None, record: LoopRecord) -> LoopState:
             return _call_changed(state, iteration, index, lambda call: replace(call, run=max(call.run, run)))
         case ToolFinished():
             return _tool_finished(state, record)
-        case StopRequested():
-            return state._replace(stop=state.stop or record)
+        case ContextAdded():
+            return _context_added(state, record)
+        case StopRequested() if state.stop is None or state.stop.reason is Reason.FOLLOW_UP:  # a stop outdoes those
+            return state._replace(stop=record)
         case Noticed():
             return state._replace(notices=(*state.notices, record))
         case AttemptEnded():
@@ -157,6 +168,24 @@ def apply(state: LoopState | None, record: LoopRecord) -> LoopState:
         case TurnEnded():
             return state._replace(ended=True)
     return state  # a fact that is known already (written again after a conflict)
+
+
+def _attempt_started(state: LoopState, record: AttemptStarted) -> LoopState:
+    """A further attempt takes back the pass that the one before it failed with; finished passes stay."""
+    if record.n != len(state.attempts) + 1:
+        return state
+    fresh = state._replace(attempts=(*state.attempts, record), muted=False, failures_after_text=0, ending=None)
+    failed = state.passes[-1] if state.passes else None
+    if failed is None or failed.status not in (StreamStatus.ERROR, StreamStatus.TIMEOUT):
+        return fresh
+    messages = state.messages[:-1] if _is_said(failed) else state.messages
+    return fresh._replace(passes=state.passes[:-1], failures=(*state.failures, failed), messages=messages)
+
+
+def _context_added(state: LoopState, record: ContextAdded) -> LoopState:
+    if any((known.iteration, known.index) == (record.iteration, record.index) for known in state.contexts):
+        return state
+    return state._replace(contexts=(*state.contexts, record), consecutive_errors=0, failures_after_text=0)
 
 
 def _asked(call: CallState, question: ApprovalAsked) -> CallState:
@@ -190,39 +219,32 @@ def _pass_finished(state: LoopState, record: PassFinished) -> LoopState:
         for index, (name, arguments) in enumerate(record.calls)
     )
     messages = state.messages
-    if record.text.strip() or calls or record.replay:
+    if _is_said(record):
         replay = Replay(origin=record.replay_origin, data=record.replay) if record.replay else None
-        said = AssistantMessage(text=record.text, calls=tuple(call.call for call in calls), replay=replay)
-        messages = (*messages, said)
+        text, goes_on = record.text or record.hidden, messages[-1] if state.is_cut and messages else None
+        if isinstance(goes_on, AssistantMessage) and goes_on.replay is None:
+            text, messages = goes_on.text + text, messages[:-1]
+        messages = (*messages, AssistantMessage(text=text, calls=tuple(call.call for call in calls), replay=replay))
     return state._replace(
         iteration=state.iteration + 1,
         passes=(*state.passes, record),
         calls=calls,
         messages=messages,
-        usage=_usage_added(state.usage, record),
+        usage=usage_added(state.usage, record),
+        after_text=bool(record.text.strip()) or state.muted,
     )
 
 
-def _usage_added(totals: tuple[PassUsage, ...], record: PassFinished) -> tuple[PassUsage, ...]:
-    spent = Usage(
-        input_tokens=record.input_tokens,
-        output_tokens=record.output_tokens,
-        cache_read_tokens=record.cache_read_tokens,
-        cache_write_tokens=record.cache_write_tokens,
-    )
-    if spent == Usage():
-        return totals
-    same = next((t for t in totals if (t.provider, t.model) == (record.provider, record.model)), None)
-    if same is None:
-        return (*totals, PassUsage(provider=record.provider, model=record.model, usage=spent))
-    return tuple(replace(t, usage=t.usage + spent) if t is same else t for t in totals)
+def _is_said(record: PassFinished) -> bool:
+    """Whether this pass is a message that the model is shown."""
+    return bool(record.text.strip() or record.hidden.strip() or record.calls or record.replay)
 
 
 def _tool_finished(state: LoopState, record: ToolFinished) -> LoopState:
     done = state.unfinished(record.iteration, record.index)
     if done is None:
         return state
-    is_error = record.outcome is not Outcome.OK
+    is_error, failed = record.outcome is not Outcome.OK, record.outcome in FAILURES
     result = ToolMessage(call_id=done.call.id, name=done.call.name, content=record.content, is_error=is_error)
     entry = ToolHistoryEntry(
         iteration=record.iteration,
@@ -234,29 +256,24 @@ def _tool_finished(state: LoopState, record: ToolFinished) -> LoopState:
         duration_ms=record.duration_ms,
         pre_tool_text=state.passes[-1].text,
     )
+    calls = _with(state.calls, done, replace(done, finished=record))
+    messages = (*state.messages, result)
+    if all(call.finished is not None for call in calls):
+        messages += _added(state.contexts, record.iteration)
     return state._replace(
-        calls=_with(state.calls, done, replace(done, finished=record)),
-        messages=(*state.messages, result),
+        calls=calls,
+        messages=messages,
         history=(*state.history, entry),
-        consecutive_errors=_errors_counted(state.consecutive_errors, record.outcome),
-        repeats=_repeat_counted(state.repeats, record.fingerprint),
+        consecutive_errors=errors_counted(state.consecutive_errors, record.outcome),
+        repeats=repeat_counted(state.repeats, record.fingerprint),
         tool_response_delivered=state.tool_response_delivered or record.response_delivered,
+        muted=(failed or state.muted) and state.after_text and record.outcome is not Outcome.OK,
+        failures_after_text=errors_counted(state.failures_after_text, record.outcome) if state.after_text else 0,
+        sticker=state.sticker if record.sticker is None else record.sticker,
     )
 
 
-def _errors_counted(count: int, outcome: Outcome) -> int:
-    """Failures count up, a success resets; a denial or a call that never ran says nothing about the tools."""
-    if outcome in FAILURES:
-        return count + 1
-    return 0 if outcome is Outcome.OK else count
-
-
-def _repeat_counted(repeats: tuple[tuple[str, int], ...], fingerprint: str) -> tuple[tuple[str, int], ...]:
-    """Counts by fingerprint since the last call that brought something new: that one starts them afresh."""
-    if not fingerprint:
-        return repeats
-    counts = dict(repeats)
-    if fingerprint not in counts:
-        fresh = (fingerprint, 1)
-        return (fresh,) if any(n > 1 for n in counts.values()) else (*repeats[1 - REPEATS_KEPT :], fresh)
-    return tuple((known, n + 1 if known == fingerprint else n) for known, n in repeats)
+def _added(contexts: tuple[ContextAdded, ...], iteration: int) -> tuple[ContextMessage, ...]:
+    """What the calls of this pass brought beside their results: it comes behind all of these."""
+    found = (added for added in contexts if added.iteration == iteration and (added.text or added.images))
+    return tuple(ContextMessage(text=added.text, images=added.images) for added in found)

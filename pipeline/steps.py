@@ -11,11 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from pipeline.calls import CallState
 from pipeline.endings import close, closed_by_rule, pass_ending
 from pipeline.params import ToolLoopParams
-from pipeline.records import ApprovalAsked, Ask, Decided, LoopRecord, Noticed, ToolFinished, ToolStarted, Verdict
+from pipeline.provider import Finish
+from pipeline.records import ApprovalAsked, Ask, LoopRecord, Noticed, ToolFinished, ToolStarted, Verdict
 from pipeline.results import NoticeKind, Outcome, Reason
-from pipeline.state import CallState, LoopState
+from pipeline.state import LoopState
 from tools.base import Tool, ToolError
 from tools.schema import parse_arguments
 
@@ -79,32 +81,34 @@ def next_step(params: ToolLoopParams, state: LoopState) -> Step:
     if (ending := closed_by_rule(params.limits, state)) is not None:
         return Record(records=close(state, ending))
     if open_calls := state.open_calls:
-        if (unasked := _unasked(params, open_calls)) and not any(call.is_running for call in open_calls):
+        if (unasked := _unasked(params, state)) and not any(call.is_running for call in open_calls):
             return AskPeople(calls=unasked, ask=Ask.RUN)
-        return _advance(params, open_calls[0])
-    if (ending := pass_ending(params.limits, state)) is not None:
-        return Record(records=close(state, ending))
+        return _advance(params, state, open_calls[0])
+    if (ending := pass_ending(params, state)) is not None:
+        return Record(records=close(state, ending, params.falls_back))
     warn = state.iteration >= params.limits.soft_warn_iteration and not state.noticed(NoticeKind.STILL_WORKING)
     return Stream(records=(Noticed(notice=NoticeKind.STILL_WORKING),) if warn else ())
 
 
-def _unasked(params: ToolLoopParams, open_calls: tuple[CallState, ...]) -> tuple[CallState, ...]:
+def _unasked(params: ToolLoopParams, state: LoopState) -> tuple[CallState, ...]:
     """The calls that need a question and have none. Two calls that touch one file are asked about in turn: the
     second would be shown a file that the first is about to change."""
+    open_calls = state.open_calls
     if not any(params.asks_first(call.call.name) for call in open_calls):
         return ()
     taken: set[str] = set()
     unasked = []
     for call in open_calls:
         touched = _touched(params, call)
-        if call.question is None and call.run == 0 and _needs_question(params, call) and taken.isdisjoint(touched):
+        is_new = call.question is None and call.run == 0 and taken.isdisjoint(touched)
+        if is_new and _needs_question(params, state, call):
             unasked.append(call)
         taken |= touched
     return tuple(unasked)
 
 
-def _needs_question(params: ToolLoopParams, call: CallState) -> bool:
-    return params.asks_first(call.call.name) and isinstance(_run(params, call), RunCall)
+def _needs_question(params: ToolLoopParams, state: LoopState, call: CallState) -> bool:
+    return params.asks_first(call.call.name) and isinstance(_run(params, state, call), RunCall)
 
 
 def _touched(params: ToolLoopParams, call: CallState) -> set[str]:
@@ -117,37 +121,41 @@ def _touched(params: ToolLoopParams, call: CallState) -> set[str]:
         return set()
 
 
-def _run(params: ToolLoopParams, call: CallState) -> RunCall | str:
+def _run(params: ToolLoopParams, state: LoopState, call: CallState) -> RunCall | str:
     """The run of this call; or, when it can never run, why, in words for the model."""
     name = call.call.name
     tool = params.tool(name)
     if tool is None:
         known = params.tools.get(name) is not None
         return f"{name} is switched off by the operator" if known else params.tools.unknown_tool_message(name)
+    if (why := params.unavailable(state, tool)) is not None:
+        return why
     try:
         arguments = parse_arguments(tool, call.call.arguments)
     except ToolError as error:
-        return str(error)
+        return f"{error}{_TRUNCATED}" if state.passes[-1].finish is Finish.LENGTH else str(error)
     started = ToolStarted(iteration=call.iteration, index=call.index, run=call.run + 1)
     return RunCall(call=call, tool=tool, arguments=arguments, records=(started,))
 
 
-def _advance(params: ToolLoopParams, call: CallState) -> Step:
+def _advance(params: ToolLoopParams, state: LoopState, call: CallState) -> Step:
     """The step for the first open call: all others wait behind it."""
     if call.is_running:
-        return _after_a_crash(params, call)
+        return _after_a_crash(params, state, call)
     if call.question is not None and call.decision is not None:
-        return _decided(params, call, call.question, call.decision)
+        return _decided(params, state, call)
     if call.question is not None:
         return Wait(reason=Reason.APPROVAL)
-    return _run_or(params, call, Outcome.ERROR)
+    return _run_or(params, state, call, Outcome.ERROR)
 
 
-def _decided(params: ToolLoopParams, call: CallState, question: ApprovalAsked, decision: Decided) -> Step:
+def _decided(params: ToolLoopParams, state: LoopState, call: CallState) -> Step:
+    question, decision = call.question, call.decision
+    assert question is not None and decision is not None  # noqa: S101, PT018
     match decision.verdict:
         case Verdict.APPROVE:
             holds = _seal_holds(params, call, question)
-            return _run_or(params, call, Outcome.DENIED) if holds else Record(records=(_drifted(call),))
+            return _run_or(params, state, call, Outcome.DENIED) if holds else Record(records=(_drifted(call),))
         case Verdict.DENY_WITH_REASON:
             why = f"Not run: {decision.name} denied this call and says: {decision.note}"
             return Record(records=(_result(call, Outcome.DENIED, why),))
@@ -169,24 +177,29 @@ def _drifted(call: CallState) -> ToolFinished:
     return _result(call, Outcome.DENIED, f"Not run: {_DRIFTED} Ask for it again if it is still needed.")
 
 
-def _after_a_crash(params: ToolLoopParams, call: CallState) -> Step:
+def _after_a_crash(params: ToolLoopParams, state: LoopState, call: CallState) -> Step:
     """A call that was started and never finished: run it again if that is harmless, else ask, never guess."""
     tool = params.tool(call.call.name)
     if tool is not None and tool.idempotent:
-        return _run_or(params, call, Outcome.UNKNOWN)
+        return _run_or(params, state, call, Outcome.UNKNOWN)
     question, decision = call.question, call.decision
     if question is None or question.ask is not Ask.AGAIN or question.run != call.run:
         return AskPeople(calls=(call,), ask=Ask.AGAIN)
     if decision is None:
         return Wait(reason=Reason.AGAIN)
     if decision.verdict is Verdict.APPROVE:
-        run = _run(params, call)
+        run = _run(params, state, call)
         if isinstance(run, RunCall) and _seal_holds(params, call, question):
             return run
         why = _DRIFTED if isinstance(run, RunCall) else run
         return Record(records=(_result(call, Outcome.UNKNOWN, f"{UNKNOWN_OUTCOME} It cannot run again: {why}"),))
     return Record(records=(_result(call, Outcome.UNKNOWN, UNKNOWN_OUTCOME),))
 
+
+_TRUNCATED = (
+    " The provider cut the arguments at its output limit. Nothing ran and nothing changed: send the whole call again,"
+    " in smaller pieces if it is long."
+)
 
 _DRIFTED = "the tool, its folder or its policy is no longer what was approved."
 
@@ -195,9 +208,9 @@ UNKNOWN_OUTCOME = (
 )
 
 
-def _run_or(params: ToolLoopParams, call: CallState, outcome: Outcome) -> RunCall | Record:
+def _run_or(params: ToolLoopParams, state: LoopState, call: CallState, outcome: Outcome) -> RunCall | Record:
     """The run of this call, or its result with `outcome` when it can never run."""
-    run = _run(params, call)
+    run = _run(params, state, call)
     return run if isinstance(run, RunCall) else Record(records=(_result(call, outcome, run),))
 
 

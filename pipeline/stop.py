@@ -11,9 +11,12 @@ class StopSignal:
     def __init__(self) -> None:
         self._listeners: list[Callable[[], None]] = []
         self.requested = False
+        self.is_follow_up = False
 
-    def request(self) -> None:
-        """Ask the running stage to end soon. Asking twice is the same as once."""
+    def request(self, *, follow_up: bool = False) -> None:
+        """Ask the running stage to end soon, since the person wrote on (`follow_up`) or wants an end. Asking twice is
+        the same as once; an end outdoes a follow-up."""
+        self.is_follow_up = follow_up and (self.is_follow_up or not self.requested)
         if not self.requested:
             self.requested = True
             for listener in tuple(self._listeners):

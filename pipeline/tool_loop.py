@@ -6,6 +6,7 @@ The loop interprets that, stage by stage:
     next_step ──> Stream ────> 01 stream_once ───────> PassFinished
         ▲         AskPeople ─> 02 ask_people ────────> ApprovalAsked      (then it waits, as a row)
         │         RunCall ───> 02 execute_tool_call ─> ToolFinished
+        │                        03 enhanced_context_restart ─> ContextAdded (the next pass sees more)
         │         Record ────> (a result or an end that needs no act)
         │         Wait, Finished ────────────────────> 04 build_result
         └──────── every fact is committed together with what announces the next act, before that act
@@ -43,7 +44,7 @@ async def run_tool_loop(params: ToolLoopParams, log: TurnLog) -> GenerationTurnR
             case AskPeople(calls=calls, ask=ask):
                 facts = await ask_people(params, log.state, calls, ask)
             case RunCall():
-                facts = (await execute_tool_call(params, log.state, step),)
+                facts = await execute_tool_call(params, log.state, step)
             case Record():
                 facts = ()
             case Wait(reason=reason):

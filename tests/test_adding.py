@@ -45,6 +45,7 @@ async def test_the_tool_of_the_page_counts_words(examples: dict[str, ModuleType]
     registry = ToolRegistry(examples["tools/builtin/count_words.py"].tools(Deps()))
     context = ToolContext(
         scope=ProjectScope("p", tmp_path),
+        turn="1",
         user_id="1",
         channel_id="2",
         guild_id=None,

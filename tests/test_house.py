@@ -102,6 +102,7 @@ def test_the_readme_invites_with_exactly_the_permissions_it_lists() -> None:
     invited = discord.Permissions(
         view_channel=True,
         send_messages=True,
+        create_public_threads=True,
         send_messages_in_threads=True,
         embed_links=True,
         attach_files=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 import discord
@@ -83,9 +83,9 @@ class Controls:
         """Tokens and money of this channel: since the last clear, and in all."""
         rows = await self._parts.conversations.usage(channel)
         embed = discord.Embed(title="Cost of this channel", colour=discord.Colour(0x5865F2))
-        since = [row.usage for row in rows if row.since_clear]
-        embed.add_field(name="This conversation", value=self._sum(since), inline=False)
-        embed.add_field(name="In all", value=self._sum([row.usage for row in rows]), inline=False)
+        since = self._sum([row.usage for row in rows if row.since_clear], "since the last `/clear`" if rows else "yet")
+        embed.add_field(name="This conversation", value=since, inline=False)
+        embed.add_field(name="In all", value=self._sum([row.usage for row in rows], "yet"), inline=False)
         return Said(embeds=(embed,))
 
     def tools(self) -> Said:
@@ -107,8 +107,10 @@ class Controls:
         """How to talk to the bot."""
         return Said(embeds=(discord.Embed(title="How this works", description=HELP),))
 
-    def _sum(self, usages: Iterable[PassUsage]) -> str:
-        spent = list(usages)
+    def _sum(self, spent: Sequence[PassUsage], when: str) -> str:
+        """What was spent; `when` ends the sentence that nothing was."""
+        if not spent:
+            return f"Nothing was spent {when}."
         tokens = sum((one.usage for one in spent), Usage())
         counted = f"{tokens.input_tokens:,} tokens read, {tokens.output_tokens:,} written"
         money = self._parts.price(spent)

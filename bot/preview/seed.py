@@ -36,9 +36,14 @@ DEFAULT: Mapping[str, Any] = {
                 {"name": "alice", "display": "Alice", "roles": ["Approver"]},
                 {"name": "bob", "display": "Bob"},
             ],
+            "stickers": [{"name": "Wave", "tags": "wave"}, {"name": "Party", "tags": "tada"}],
         }
     ]
 }
+
+
+AVATAR_COLOURS = 5
+"""How many the page has: it takes the one of an id's remainder by this."""
 
 
 class SeedError(ValueError):
@@ -95,10 +100,15 @@ class _Builder:
             self._channel(guild_id, channel, place, {name: role.id for name, role in roles.items()})
 
     def _person(self, name: str, display: str | None, *, bot: bool = False) -> User:
-        known = self._people.get(name) or User(id=self._ids.next(), username=name)
+        known = self._people.get(name) or User(id=self._next_person(), username=name)
         told = replace(known, global_name=display or known.global_name, bot=bot or known.bot)
         self._people[name] = told
         return self._world.users.put(told)
+
+    def _next_person(self) -> str:
+        """An id with which the page draws the next person in the next colour."""
+        wanted = len(self._people) % AVATAR_COLOURS
+        return next(drawn for drawn in iter(self._ids.next, "") if int(drawn) % AVATAR_COLOURS == wanted)
 
     def _role(self, guild_id: str, seed: Mapping[str, Any], place: int) -> Role:
         role = Role(

@@ -7,9 +7,10 @@ import json
 import discord
 
 from bot.render.text import clip, inline
+from pipeline.calls import CallState
 from pipeline.records import Verdict
 from pipeline.results import Outcome
-from pipeline.state import CallState, LoopState
+from pipeline.state import LoopState
 
 MAX_LINES = 12
 ARGUMENT_UNITS = 80

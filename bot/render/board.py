@@ -17,7 +17,7 @@ from bot.render.outbox import Draft, MessageGone, Outbox, Place, Refused, button
 from bot.render.pacer import Kind, Pacer, Priority
 from bot.views.approval import approval_view
 from pipeline.journal import Deliveries, Delivery
-from pipeline.records import ApprovalAsked
+from pipeline.records import ApprovalAsked, TurnStarted
 
 _log = structlog.get_logger()
 
@@ -34,12 +34,13 @@ class CardRuntime(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardParts:
-    """What every card needs."""
+    """What every card needs. `refusal` says why nobody may decide about the calls of a turn; empty: somebody may."""
 
     outbox: Outbox
     pacer: Pacer
     deliveries: Deliveries
     runtime: CardRuntime
+    refusal: Callable[[TurnStarted], str]
 
 
 class CardKeeper(Keeper):
@@ -61,6 +62,7 @@ class CardKeeper(Keeper):
         self._shown: tuple[discord.Embed, ...] | None = None
         self._losses = 0
         self._failed = False
+        self._is_refused = False  # a card that an earlier process posted is still kept
         self._may_exist = may_exist
 
     def message_deleted(self, message: str) -> None:
@@ -76,8 +78,13 @@ class CardKeeper(Keeper):
         subject = self._subject()
         if self._message is None and not self._losses:
             self._message = subject.call.card or None
-        if self._failed or (self._message is None and not subject.is_open):
+        if self._failed or (self._message is None and (self._is_refused or not subject.is_open)):
             return False
+        if subject.is_open and not self._is_refused and (why := self._parts.refusal(subject.started)):
+            self._message = self._message or await self._found()
+            await self._tell(why)
+            self._is_refused = True
+            return True
         try:
             embeds = card(subject)
         except DoesNotFit as error:
@@ -155,5 +162,9 @@ class CardKeeper(Keeper):
 
     async def _fail(self, why: str) -> None:
         if self._subject().is_open:
-            await self._parts.runtime.card_failed(self._place.trigger, self._question.approval, why)
+            await self._tell(why)
         self._failed = True  # only now: while it cannot be written down, it is tried again
+
+    async def _tell(self, why: str) -> None:
+        """Have the call refused, with `why` as its result."""
+        await self._parts.runtime.card_failed(self._place.trigger, self._question.approval, why)

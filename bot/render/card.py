@@ -11,9 +11,9 @@ import discord
 
 from bot.render.exact import boxed_json, exact_json, parse_box
 from bot.render.text import boxed, clip, inline, units
+from pipeline.calls import CallState
 from pipeline.records import Ask, Decided, TurnStarted, Verdict
 from pipeline.results import Outcome
-from pipeline.state import CallState
 
 EMBED_DESCRIPTION = 4096
 EMBEDS_TOTAL = 6000

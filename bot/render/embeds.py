@@ -10,10 +10,13 @@ from collections.abc import Callable
 
 import discord
 
-from bot.render.text import clip, inline
-from pipeline.results import NoticeKind
+from bot.render.offers import span
+from bot.render.text import clip, inline, one_line, units
+from pipeline.results import NoticeKind, ThoughtLog
 
 DETAIL_UNITS = 900
+FAILED_SHOWN = 5  # a field each: more than five would not fit into an embed
+THOUGHT_UNITS = 4000
 
 _INFO = discord.Colour(0x5865F2)
 _WARNING = discord.Colour(0xF0B232)
@@ -25,6 +28,8 @@ def notice(kind: NoticeKind, detail: str, *, ended: bool) -> discord.Embed:
     """The embed for a notice. `detail` is the part that only this turn knows; `ended`: the turn is over."""
     if kind is NoticeKind.STILL_WORKING:
         return still_working(detail, ended=ended)
+    if kind is NoticeKind.FALLBACK:  # the first line says who answered; the reasons are behind a button
+        detail = detail.strip().partition("\n")[0]
     return NOTICES[kind](inline(detail, DETAIL_UNITS))
 
 
@@ -45,7 +50,7 @@ def _iteration_limit(detail: str) -> discord.Embed:
     count = f" of {detail} steps" if detail else ""
     text = (
         f"I reached the limit{count} for one message and stopped here. What I did so far stays.\n"
-        "Write again to let me go on; the operator sets the limit with `BOT_MAX_FUNCTION_CALL_ITERATIONS`."
+        "Press **Go on** for as many again; the operator sets the limit with `BOT_MAX_FUNCTION_CALL_ITERATIONS`."
     )
     return _embed(_WARNING, "Iteration limit reached", text)
 
@@ -56,8 +61,9 @@ def _tool_errors(detail: str) -> discord.Embed:
 
 
 def _loop_guard(detail: str) -> discord.Embed:
-    text = "I made the same call again and again and learned nothing new, so I stopped.\nTry to ask in another way."
-    return _embed(_WARNING, "Going in circles", _with(detail, text))
+    what = f"The same call again and again: {detail}" if detail else ""
+    text = "I learned nothing new from it, so I stopped.\nAsk in another way, or press **Go on** to let me try more."
+    return _embed(_WARNING, "Going in circles", _with(what, text))
 
 
 def _stream_timeout(detail: str) -> discord.Embed:
@@ -95,6 +101,39 @@ def _denied(detail: str) -> discord.Embed:
     return _embed(_QUIET, "Not approved", _with(detail, text))
 
 
+def _fallback(detail: str) -> discord.Embed:
+    who = f"**{detail}**" if detail else "Another model"
+    return discord.Embed(colour=_QUIET, description=f"🔁 {who} answered, since the first choice could not.")
+
+
+def fallback_reasons(detail: str) -> discord.Embed:
+    """Why other models did not answer. The first line of `detail` says who did, each further one `model: reason`."""
+    who, *lines = (detail.strip() or "Another model").splitlines()
+    failed = (line.partition(": ") for line in lines[:FAILED_SHOWN])
+    fields = [(inline(model, 200), inline(why, DETAIL_UNITS) or "No reason was given.") for model, _, why in failed]
+    embed = discord.Embed(colour=_QUIET, title="Why another model answered", description=f"**{inline(who, 200)}** did.")
+    for model, why in fields:
+        embed.add_field(name=model, value=why, inline=False)
+    if len(lines) > FAILED_SHOWN:
+        embed.set_footer(text=f"and {len(lines) - FAILED_SHOWN} more")
+    return embed
+
+
+def thoughts(log: ThoughtLog) -> tuple[discord.Embed, bool]:
+    """What the models thought, and whether that is all of it."""
+    is_whole = units(log.text) <= THOUGHT_UNITS
+    embed = discord.Embed(colour=_QUIET, description=clip(log.text, THOUGHT_UNITS))
+    embed.set_author(name=clip(f"💭 {one_line(log.owner, 200) or 'The model'} · {span(log.duration_ms)}", 256))
+    if not is_whole:
+        embed.set_footer(text="This is the beginning; all of it is in the file.")
+    return embed, is_whole
+
+
+def _retry_exhausted(detail: str) -> discord.Embed:
+    text = "The answer had begun by then, so it ends with what is written above.\nAsk again to let me try once more."
+    return _embed(_WARNING, "The tool did not work", _with(detail, text))
+
+
 NOTICES: dict[NoticeKind, Callable[[str], discord.Embed]] = {
     NoticeKind.STILL_WORKING: lambda detail: still_working(detail, ended=False),
     NoticeKind.ITERATION_LIMIT: _iteration_limit,
@@ -107,6 +146,8 @@ NOTICES: dict[NoticeKind, Callable[[str], discord.Embed]] = {
     NoticeKind.CUT_AT_LENGTH: _cut_at_length,
     NoticeKind.INTERRUPTED: _interrupted,
     NoticeKind.DENIED: _denied,
+    NoticeKind.FALLBACK: _fallback,
+    NoticeKind.RETRY_EXHAUSTED: _retry_exhausted,
 }
 
 

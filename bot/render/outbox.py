@@ -12,6 +12,8 @@ import aiohttp
 import discord
 from discord.ui import View
 
+from pipeline.records import TurnStarted
+
 REST_NAME = "answer-continued.md"
 NO_PINGS = discord.AllowedMentions.none()
 ONLY_THE_PERSON = discord.AllowedMentions(everyone=False, users=False, roles=False, replied_user=True)
@@ -40,21 +42,30 @@ class Transient(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a turn is answered: its channel, its guild (empty: a direct message), the message that began it."""
+    """Where a turn is answered: its channel, its guild (empty: a direct message), the message that is answered.
+    `since` is the id after which the turn's own messages came, where that is not the trigger's."""
 
     channel: str
     guild: str
     trigger: str
+    since: str = ""
+
+
+def place_of(started: TurnStarted) -> Place:
+    """Where the answer to a turn stands. One that a button began answers the message that the button was about."""
+    trigger = started.reply_to or started.turn
+    return Place(channel=started.channel, guild=started.guild, trigger=trigger, since=started.turn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a message is to hold."""
+    """What a message is to hold; `sticker` is the id of one."""
 
     content: str = ""
     embeds: tuple[discord.Embed, ...] = ()
     view: View | None = None
     rest: str = ""
+    sticker: str = ""
 
     def files(self) -> list[discord.File]:
         return [discord.File(io.BytesIO(self.rest.encode()), REST_NAME)] if self.rest else []
@@ -86,6 +97,8 @@ class Outbox:
             )
         if draft.view is not None:
             options["view"] = draft.view
+        if draft.sticker:
+            options["stickers"] = [discord.Object(int(draft.sticker))]
         try:
             message = await self._channel(place).send(
                 draft.content or None,
@@ -141,8 +154,9 @@ class Outbox:
             raise _meaning(error, of_edit=True) from error
 
     async def own_messages(self, place: Place) -> Sequence[discord.Message]:
-        """The bot's own messages since the trigger, oldest first; at most the first hundred messages are looked at."""
-        after = discord.Object(int(place.trigger))
+        """The bot's own messages since the turn began, oldest first; at most the first hundred messages are looked
+        at."""
+        after = discord.Object(int(place.since or place.trigger))
         try:
             found = [message async for message in self._channel(place).history(after=after, limit=100)]
         except _FAILURES as error:

@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 import structlog
 
 from bot.render.keeper import Keeper
-from bot.render.layout import Layout, Post
+from bot.render.layout import STARTS_OVER, Layout, Post
 from bot.render.outbox import (
     Draft,
     MessageGone,
     Outbox,
-    Place,
     Refused,
     Transient,
     Unreachable,
     button_ids,
     nonce_of,
+    place_of,
 )
 from bot.render.pacer import Kind, Pacer, Priority, Urgency
 from bot.render.view import TurnView
-from bot.views.stop import stop_view
+from bot.views.offers import turn_view
 from pipeline.journal import Deliveries, Delivery
 
 _log = structlog.get_logger()
@@ -59,6 +59,7 @@ class ReplyEditor(Keeper):
         *,
         view: TurnView,
         max_messages: int,
+        max_iterations: int,
         outbox: Outbox,
         pacer: Pacer,
         deliveries: Deliveries,
@@ -66,14 +67,14 @@ class ReplyEditor(Keeper):
     ) -> None:
         super().__init__()
         self._view = view
-        self._layout = Layout(max_messages)
+        self._layout = Layout(max_messages, max_iterations)
         self._outbox = outbox
         self._pacer = pacer
         self._deliveries = deliveries
         self._on_unreachable = on_unreachable
-        started = view.state.started
-        self._place = Place(channel=started.channel, guild=started.guild, trigger=started.turn)
+        self._place = place_of(view.state.started)
         self._memory: _Memory | None = None
+        self._swept = 0  # how many failed attempts have nothing left here
         self._searched = False
         self._following: Post | str | None = None
         self._asked: Urgency | None = None
@@ -86,6 +87,11 @@ class ReplyEditor(Keeper):
             self._look_again()
         if self._shall_type() and self._typing is None:
             self._typing = asyncio.get_running_loop().create_task(self._type())
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether any message of the turn is there."""
+        return self._memory is not None and bool(self._memory.shown)
 
     def message_deleted(self, message: str) -> None:
         """Somebody deleted a message on Discord."""
@@ -127,9 +133,13 @@ class ReplyEditor(Keeper):
         return True
 
     def _next(self, memory: _Memory) -> Post | str | None:
-        """What to do first: the first message whose text is not there, then one whose rider is not right, then the slot
-        of one that should not be there."""
+        """What to do first: the slot of a message that a failed attempt has left, the first message whose text is not
+        there, one whose rider is not right, then the slot of one that should not be there."""
         wanted = {post.slot: post for post in self._layout.posts(self._view)}
+        if self._swept < self._view.taken_back:
+            if (left := next((slot for slot in reversed(memory.shown) if slot not in wanted), None)) is not None:
+                return left
+            self._swept = self._view.taken_back
         wrong = [post for post in wanted.values() if not self._is_there(memory, post)]
         for post in wrong:
             shown = memory.shown.get(post.slot)
@@ -164,7 +174,7 @@ class ReplyEditor(Keeper):
         if self._view.is_over:
             return Priority.EDIT if before == post.content else Priority.FINAL, kind
         overflows = _slot_key(post.slot)[1] > 0
-        if post.content and not before and not overflows:
+        if post.content and before in (None, "", STARTS_OVER) and not overflows:
             return Priority.FIRST, kind
         is_full = not post.stop
         return Priority.FULL if is_full else Priority.EDIT, Kind.CREATE if shown is None else Kind.TEXT_EDIT
@@ -235,7 +245,7 @@ class ReplyEditor(Keeper):
         return Draft(
             content=post.content,
             embeds=post.embeds,
-            view=stop_view(started.turn, started.user) if post.stop else None,
+            view=turn_view(started, post.offers, stop=post.stop),
             rest=post.rest,
         )
 
@@ -254,7 +264,7 @@ class ReplyEditor(Keeper):
         own = [m for m in await self._outbox.own_messages(self._place) if str(m.id) not in known]
         self._searched = True
         for message in own:
-            replies = message.reference is not None and str(message.reference.message_id) == turn
+            replies = message.reference is not None and str(message.reference.message_id) == self._place.trigger
             stops = any(button.startswith(f"stop:{turn}:") for button in button_ids(message))
             if (replies and not memory.shown) or stops or (post.content and message.content == post.content):
                 return str(message.id)

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import structlog
-
 from bot.render.board import CardKeeper, CardParts, CardRuntime
 from bot.render.card import CardSubject
+from bot.render.chips import Chips
 from bot.render.keeper import Keeper
-from bot.render.outbox import MessageGone, Outbox, Place, Refused, Transient, Unreachable
-from bot.render.pacer import Kind, Pacer, Priority
+from bot.render.outbox import Outbox
+from bot.render.pacer import Pacer
 from bot.render.reply import ReplyEditor
+from bot.render.sticker import StickerKeeper
 from bot.render.view import TurnView
-from pipeline.events import Committed, LoopEvent
+from pipeline.calls import CallState
+from pipeline.events import Committed, LoopEvent, MessageStands
 from pipeline.journal import Deliveries, OpenTurn
 from pipeline.records import TurnEnded, TurnStarted
-from pipeline.state import CallState
-
-_log = structlog.get_logger()
-
-QUEUED_MARK = "⏳"
 
 
 class SinkRuntime(CardRuntime, Protocol):
@@ -36,13 +32,16 @@ class SinkRuntime(CardRuntime, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkParts:
-    """`deciders` says in words who may decide about the calls of a turn; `now` is epoch seconds."""
+    """`deciders` says in words who may decide about the calls of a turn, `refusal` why nobody may (empty: somebody
+    may); `max_iterations` is how far a turn may go, `now` epoch seconds."""
 
     outbox: Outbox
     pacer: Pacer
     deliveries: Deliveries
     deciders: Callable[[TurnStarted], str]
+    refusal: Callable[[TurnStarted], str]
     max_reply_messages: int
+    max_iterations: int
     now: Callable[[], float]
 
 
@@ -50,11 +49,12 @@ class SinkParts:
 class _Turn:
     view: TurnView
     reply: ReplyEditor
+    sticker: StickerKeeper
     cards: dict[str, CardKeeper] = field(default_factory=dict)
 
     @property
     def keepers(self) -> tuple[Keeper, ...]:
-        return (self.reply, *self.cards.values())
+        return (self.reply, self.sticker, *self.cards.values())
 
 
 class DiscordSink:
@@ -62,16 +62,18 @@ class DiscordSink:
 
     def __init__(self, parts: SinkParts) -> None:
         self._parts = parts
-        self._since = parts.now()
+        self.chips = Chips(outbox=parts.outbox, pacer=parts.pacer, deliveries=parts.deliveries, since=parts.now())
         self._runtime: SinkRuntime | None = None
         self._turns: dict[str, _Turn] = {}
-        self._waiting: dict[str, asyncio.Event] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
 
     def bind(self, runtime: SinkRuntime) -> None:
         self._runtime = runtime
 
     def emit(self, event: LoopEvent) -> None:
+        self.chips.take(event)
+        if isinstance(event, MessageStands):
+            self.queue_changed(event.channel)
+            return
         turn = self._turns.get(event.turn)
         if turn is None:
             if isinstance(event, Committed) and isinstance(event.record, TurnStarted):
@@ -82,6 +84,8 @@ class DiscordSink:
         if isinstance(event, Committed):
             self._post_cards(turn)
         turn.reply.changed()
+        if turn.view.sticker:
+            turn.sticker.changed()
         if isinstance(event, Committed) and isinstance(event.record, TurnEnded):
             self._end(event.turn)
 
@@ -104,13 +108,6 @@ class DiscordSink:
                 for card in turn.cards.values():
                     card.changed()
 
-    def mark_queued(self, started: TurnStarted) -> None:
-        """Put a mark on a message that waits for its turn; it goes when the turn begins."""
-        if started.turn not in self._turns:
-            self._waiting[started.turn] = asyncio.Event()
-            self._spawn(self._mark(started, self._waiting[started.turn]))
-            self.queue_changed(started.channel)
-
     def question(self, approval: str) -> tuple[TurnStarted, CallState] | None:
         """The call that a card of an open turn is about."""
         for turn in self._turns.values():
@@ -121,9 +118,7 @@ class DiscordSink:
     async def close(self) -> None:
         """Stop all tasks; what is not delivered yet is left to the next start."""
         keepers = [keeper for turn in self._turns.values() for keeper in turn.keepers]
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*(keeper.close() for keeper in keepers))
+        await asyncio.gather(self.chips.close(), *(keeper.close() for keeper in keepers))
         self._turns.clear()
 
     def _begin(self, started: TurnStarted) -> None:
@@ -131,22 +126,26 @@ class DiscordSink:
         reply = ReplyEditor(
             view=view,
             max_messages=self._parts.max_reply_messages,
+            max_iterations=self._parts.max_iterations,
             outbox=self._parts.outbox,
             pacer=self._parts.pacer,
             deliveries=self._parts.deliveries,
             on_unreachable=lambda _: self._bound.undeliverable(started.turn),
         )
-        self._turns[started.turn] = _Turn(view=view, reply=reply)
+        sticker = StickerKeeper(
+            view=view,
+            reply=reply,
+            outbox=self._parts.outbox,
+            pacer=self._parts.pacer,
+            deliveries=self._parts.deliveries,
+        )
+        self._turns[started.turn] = _Turn(view=view, reply=reply, sticker=sticker)
 
         def replayed() -> None:
             view.replayed = view.seq
 
         asyncio.get_running_loop().call_soon(replayed)  # a journal is replayed in one go
         reply.changed()
-        if (begun := self._waiting.pop(started.turn, None)) is not None:
-            begun.set()
-        elif started.at < self._since:  # perhaps an earlier process put a mark on it
-            self._spawn(self._react(started, add=False))
         self.queue_changed(started.channel)
 
     def _post_cards(self, turn: _Turn) -> None:
@@ -155,6 +154,7 @@ class DiscordSink:
             pacer=self._parts.pacer,
             deliveries=self._parts.deliveries,
             runtime=self._bound,
+            refusal=self._parts.refusal,
         )
         for approval, call in turn.view.cards.items():
             if approval not in turn.cards and call.question is not None:
@@ -188,23 +188,3 @@ class DiscordSink:
         if self._runtime is None:
             raise RuntimeError("the sink is used before its runtime is bound")
         return self._runtime
-
-    async def _mark(self, started: TurnStarted, begun: asyncio.Event) -> None:
-        await self._react(started, add=True, unless=begun)
-        await begun.wait()
-        await self._react(started, add=False)
-
-    async def _react(self, started: TurnStarted, *, add: bool, unless: asyncio.Event | None = None) -> None:
-        place = Place(channel=started.channel, guild=started.guild, trigger=started.turn)
-        await self._parts.pacer.leave(place.channel, lambda: (Priority.EDIT, Kind.REACTION))
-        if unless is not None and unless.is_set():
-            return
-        try:
-            await self._parts.outbox.react(place, QUEUED_MARK, add=add)
-        except (MessageGone, Refused, Transient, Unreachable):
-            _log.info("reaction_failed", turn=started.turn, add=add)
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pipeline.calls import CallState
 from pipeline.events import Committed, LoopEvent, PassOpened, TextArrived, ThinkingArrived
 from pipeline.records import ApprovalAsked, Ask, PassFinished, ToolStarted, TurnStarted
-from pipeline.state import CallState, LoopState, apply
+from pipeline.results import NoticeKind, TurnStatus, is_retryable
+from pipeline.state import LoopState, apply
 
 PROGRESS_CHARS = 250
+_ERRORS = (NoticeKind.PROVIDER_ERROR, NoticeKind.STREAM_TIMEOUT)
 
 
 class TurnView:
@@ -60,8 +63,22 @@ class TurnView:
 
     @property
     def is_over(self) -> bool:
-        """Nothing more will be said: the attempt has ended."""
-        return self.state.ending is not None
+        """Nothing more will be said. A failed attempt that people are told nothing of is followed by another one."""
+        ending = self.state.ending
+        if ending is None or self.state.ended or not is_retryable(ending.status, ending.reason):
+            return ending is not None
+        return any(self.state.noticed(kind) for kind in _ERRORS)
+
+    @property
+    def taken_back(self) -> int:
+        """How many failed attempts had said something, which is shown no more."""
+        return sum(1 for one in self.state.failures if one.text.strip())
+
+    @property
+    def sticker(self) -> str:
+        """The id of the sticker to post; empty: none, or not yet."""
+        ending = self.state.ending
+        return self.state.sticker if ending is not None and ending.status is TurnStatus.COMPLETED else ""
 
     @property
     def waits_for_people(self) -> bool:
@@ -102,11 +119,26 @@ class TurnView:
     def sections(self) -> tuple[str, ...]:
         """The visible text. A pass whose calls were put on cards ends a section: what follows stands below them."""
         sections: list[list[str]] = [[]]
+        goes_on = False
         for finished in self.state.passes:
-            if text := finished.text.strip():
-                sections[-1].append(text)
+            _add(sections[-1], finished.text if finished.is_cut else finished.text.rstrip(), goes_on=goes_on)
+            goes_on = finished.is_cut
             if finished.iteration in self._carded_passes:
                 sections.append([])
-        if live := self.live.lstrip():
-            sections[-1].append(live)
-        return tuple("\n\n".join(texts) for texts in sections)
+        _add(sections[-1], self.live, goes_on=goes_on)
+        return tuple("".join(texts) for texts in sections)
+
+    @property
+    def starts_over(self) -> bool:
+        """The newest section holds nothing since the text of a failed attempt was taken out of it."""
+        failed = {one.iteration for one in self.state.failures if one.text.strip()}
+        begins = max((number + 1 for number in self._carded_passes), default=0)
+        return any(number >= begins for number in failed) and not self.sections[-1]
+
+
+def _add(section: list[str], text: str, *, goes_on: bool) -> None:
+    """Put the text of a pass below what stands there; one that `goes_on` with a cut one continues it."""
+    if goes_on and section:
+        section.append(text)
+    elif text := text.lstrip():
+        section.append(f"\n\n{text}" if section else text)

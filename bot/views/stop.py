@@ -31,7 +31,3 @@ class StopButton(DynamicItem[Button[View]], template=r"stop:(?P<turn>[0-9]{1,20}
 
     async def callback(self, interaction: discord.Interaction[Any]) -> None:
         await answered(interaction, desk_of(interaction).stop_turn(interaction, self.turn, self.user))
-
-
-def stop_view(turn: str, user: str) -> View:
-    return View(timeout=None).add_item(StopButton(turn, user))

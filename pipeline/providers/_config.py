@@ -18,13 +18,16 @@ class ProviderConfig:
     `thinking_budget_tokens` asks for thinking with a fixed budget, `effort` (`low`, `medium`, `high`, ...) for
     thinking that the model measures itself; each is sent only by adapters whose API knows it. `output_limit_field`
     overrides what an OpenAI-compatible server calls the output limit. `key_variable` is where people set the key: it
-    is named in advice. Raises ValueError, with a sentence for people, where a value can never work.
+    is named in advice. `verbatim_tools`: the model can only write its calls as text, of which `text_call_max_chars` are
+    held back until it is sure what they are. `more_keys` are used where `api_key` fails. Raises
+    ValueError, with a sentence for people, where a value can never work.
     """
 
     name: str
     kind: str
     base_url: str = ""
     api_key: SecretStr | None = None
+    more_keys: tuple[SecretStr, ...] = ()
     model: str = ""
     max_output_tokens: int | None = None
     retry_attempts: int = 3
@@ -34,17 +37,28 @@ class ProviderConfig:
     sees_images: bool = True
     has_tools: bool = True
     output_limit_field: Literal["max_tokens", "max_completion_tokens"] | None = None
+    verbatim_tools: bool = False
+    text_call_max_chars: int = 8192
     key_variable: str = ""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
         if self.base_url and (parts.scheme not in {"http", "https"} or not parts.hostname):
             raise ValueError(f"the base URL of provider {self.name} has to start with http:// or https:// and a host")
-        key = self.key
-        if not (key.isascii() and (key.isprintable() or not key)) or " " in key:
+        if any(not _may_be_a_key(key) for key in self.keys):
             raise ValueError(f"the API key of provider {self.name} holds characters that no key has")
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """All API keys in the clear, at least one, perhaps empty: only for the headers they go into."""
+        first = self.api_key.get_secret_value().strip() if self.api_key is not None else ""
+        return first, *(key.get_secret_value().strip() for key in self.more_keys)
+
+    @property
     def key(self) -> str:
-        """The API key in the clear, or an empty string: only for the header it goes into."""
-        return self.api_key.get_secret_value().strip() if self.api_key is not None else ""
+        """The first of `keys`."""
+        return self.keys[0]
+
+
+def _may_be_a_key(key: str) -> bool:
+    return key.isascii() and (key.isprintable() or not key) and " " not in key

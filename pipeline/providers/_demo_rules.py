@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 from pydantic import JsonValue
 
-from pipeline.messages import AssistantMessage, Message, ToolMessage, UserMessage
-from pipeline.provider import ProviderRequest
+from pipeline.messages import CONTEXT_HEAD, AssistantMessage, Message, ToolMessage, UserMessage
+from pipeline.provider import Finish, ProviderRequest
 from pipeline.providers._json import JsonObject, parse_object, text_of
 
 MISSING_FILE = "no-such-file.txt"
@@ -30,6 +30,15 @@ I am a demo model: I follow a few rules and understand nothing else. Try one of 
 - `long answer` talks for 20 seconds, so you can press Stop
 - `loop` calls tools until the limit of a turn
 - `repeat` makes the same call again and again
+- `keep failing` calls tools that fail until the limit of errors
+- `fall back` is answered by another model, since this one breaks
+- `cut` stops in the middle of an answer and goes on
+- `look at me` looks at your picture
+- `remind me` reminds you in five seconds
+- `sticker` adds a sticker to the answer
+- `react` puts a reaction on your message
+- `thread` opens a thread, once you have approved it
+- `note TEXT` remembers TEXT for this channel
 
 For real answers, set the key of a provider."""
 
@@ -39,6 +48,11 @@ THOUGHTS = (
 )
 _THOUGHT = "I am a demo model, and I have thought about it: two and two is four."
 _LONG_WORDS = 600
+BACKUP = "demo-2"
+"""The model of the demo that answers where the first one breaks."""
+_FELL_BACK = "I am the second demo model: the first one broke, so I answer."
+_FIRST_HALF = "This answer is cut in the middle of its sent"
+_SECOND_HALF = "ence, and then it goes on as if nothing had happened."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +62,20 @@ class Say:
     pieces: Sequence[str]
     thoughts: Sequence[str] = ()
     per_s: float = 25.0
+    finish: Finish = Finish.END
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Break:
+    """Fail, as a provider that cannot be reached does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
+    """Call a tool, after saying `text`."""
+
     name: str
+    text: str = ""
     arguments: dict[str, JsonValue] = field(default_factory=dict)
 
     @property
@@ -60,13 +83,17 @@ class Call:
         return orjson.dumps(self.arguments).decode()
 
 
-def decide(request: ProviderRequest) -> Say | Call:
+def decide(request: ProviderRequest) -> Say | Call | Break:
     """What the demo model does next, from the last thing a person said and what came of it since."""
     asked, since = _current(request.messages)
+    if any(phrase.lower() == "fall back" for phrase in _phrases(asked)):
+        return _say(_FELL_BACK) if request.model == BACKUP else Break()
+    if any(phrase.lower() == "cut" for phrase in _phrases(asked)):
+        return _say(_SECOND_HALF) if since else replace(_say(_FIRST_HALF), finish=Finish.LENGTH)
     results = [message for message in since if isinstance(message, ToolMessage)]
     wanted = _wanted(asked, done=len(results))
-    if results and (results[-1].is_error or not _goes_on(asked)):
-        return _say(_about(results[-1], _arguments(since, results[-1])))
+    if results and not _goes_on(asked, failed=results[-1].is_error):
+        return _say(_about(results[-1], _arguments(since, results[-1]), _pictures_in(since)))
     if isinstance(wanted, Call) and wanted.name not in {tool.name for tool in request.tools}:
         return _say(f"I am a demo model, and here I have no tool `{wanted.name}`, which that needs.")
     return wanted or _say(HELP)
@@ -86,7 +113,7 @@ def _say(text: str) -> Say:
 def _current(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     for number in range(len(messages) - 1, -1, -1):
         message = messages[number]
-        if isinstance(message, UserMessage):
+        if isinstance(message, UserMessage) and not message.text.startswith(CONTEXT_HEAD):
             return message.text, messages[number + 1 :]
     return "", messages
 
@@ -107,10 +134,16 @@ def _phrases(text: str) -> list[str]:
 
 def _wanted(text: str, *, done: int) -> Say | Call | None:
     """The rule that the first fitting phrase starts; `done` calls of this turn have their result."""
-    return next((act for phrase in _phrases(text) if (act := _rule(phrase, done)) is not None), None)
+    author = _author(text)
+    return next((act for phrase in _phrases(text) if (act := _rule(phrase, done, author)) is not None), None)
 
 
-def _rule(phrase: str, done: int) -> Say | Call | None:
+def _author(text: str) -> str:
+    said = next((line for line in text.strip().split("\n") if not line.startswith("[")), "")
+    return said.partition(": ")[0]
+
+
+def _rule(phrase: str, done: int, author: str) -> Say | Call | None:
     if re.match(r"(what(’s|'s| is) in (this|the) folder|list (the )?(files|folder))", phrase, re.IGNORECASE):
         return Call(name="list_dir")
     if match := re.fullmatch(r"write\s+(.+)\s+to\s+([^\n]+)", phrase, re.IGNORECASE | re.DOTALL):
@@ -119,7 +152,21 @@ def _rule(phrase: str, done: int) -> Say | Call | None:
         return Call(name="read_file", arguments={"path": _bare(match[1])})
     if match := re.fullmatch(r"search\s+(?:for\s+)?([^\n]+)", phrase, re.IGNORECASE):
         return Call(name="search_files", arguments={"query": _bare(match[1])})
+    if match := re.fullmatch(r"note\s+(.+)", phrase, re.IGNORECASE | re.DOTALL):
+        return Call(name="update_short_term_memory", text="Noted.", arguments={"text": _bare(match[1])})
     match phrase.lower():
+        case "keep failing":
+            return Call(name="read_file", arguments={"path": f"no-such-file-{done + 1}.txt"})
+        case "look at me":
+            return Call(name="view_image", arguments={"pictures": [f"avatar of {author}"]})
+        case "remind me":
+            return Call(name="set_reminder", arguments={"text": "This is your reminder.", "in_seconds": 5})
+        case "sticker":
+            return Call(name="select_sticker", arguments={"sticker": "Wave"})
+        case "react":
+            return Call(name="react", arguments={"emoji": "👍"})
+        case "thread":
+            return Call(name="create_thread", arguments={"title": "A thread of the demo"})
         case "fail":
             return Call(name="read_file", arguments={"path": MISSING_FILE})
         case "think":
@@ -133,9 +180,15 @@ def _rule(phrase: str, done: int) -> Say | Call | None:
     return None
 
 
-def _goes_on(text: str) -> bool:
+def _goes_on(text: str, *, failed: bool) -> bool:
     """Does this phrase ask for call after call?"""
-    return any(phrase.lower() in {"loop", "repeat"} for phrase in _phrases(text))
+    wanted = {"keep failing"} if failed else {"loop", "repeat"}
+    return any(phrase.lower() in wanted for phrase in _phrases(text))
+
+
+def _pictures_in(messages: Sequence[Message]) -> list[str]:
+    """The media types of the pictures that a tool brought."""
+    return [image.media_type for m in messages if isinstance(m, UserMessage) for image in m.images]
 
 
 def _bare(text: str) -> str:
@@ -157,7 +210,7 @@ def _arguments(since: Sequence[Message], result: ToolMessage) -> JsonObject:
     return {}
 
 
-def _about(result: ToolMessage, arguments: JsonObject) -> str:
+def _about(result: ToolMessage, arguments: JsonObject, pictures: Sequence[str]) -> str:
     """What to say about the newest result: only what it says itself."""
     content = result.content.strip()
     if result.is_error:
@@ -168,6 +221,8 @@ def _about(result: ToolMessage, arguments: JsonObject) -> str:
             return _about_folder(content)
         case "read_file":
             return f"`{path}` says:\n{_fenced(content)}"
+        case "view_image":
+            return f"I was shown {len(pictures)} picture ({', '.join(pictures)}). {content}"
         case "search_files":
             return f"I searched for `{text_of(arguments.get('query'))}`:\n{_fenced(content)}"
         case _:

@@ -104,7 +104,7 @@ def _advice(config: ProviderConfig, status: int) -> str:
 
 def _clean(config: ProviderConfig, text: str) -> str:
     """`text` on one line, without the key or anything like one, at most 200 characters."""
-    if config.key:
-        text = text.replace(config.key, "[key]")
+    for key in filter(None, config.keys):
+        text = text.replace(key, "[key]")
     text = _KEY_LIKE.sub("[key]", _INVISIBLE.sub(" ", scrub(text))).strip()
     return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 1] + "…"

@@ -43,7 +43,8 @@ class _NotOpened(Exception):
 
 
 class Endpoint:
-    """Where a provider listens. `sleep` waits between tries, in seconds."""
+    """Where a provider listens. `key_header` is the name of the header that an API key goes into and what stands before
+    it there; `sleep` waits between tries, in seconds."""
 
     def __init__(
         self,
@@ -52,12 +53,14 @@ class Endpoint:
         *,
         url: str,
         headers: Mapping[str, str],
+        key_header: tuple[str, str] | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.config = config
         self._client = client
         self._url = url
         self._sleep = sleep
+        self._key_header = key_header
         self._headers = {
             "content-type": "application/json",
             "accept": "text/event-stream",
@@ -66,14 +69,22 @@ class Endpoint:
             **headers,
         }
 
-    async def events(self, body: bytes) -> AsyncGenerator[ServerSentEvent | None]:
-        """Post `body` and yield the events of the answer, None for a heartbeat.
+    def _with_key(self, number: int) -> Mapping[str, str]:
+        keys = self.config.keys
+        key = keys[number] if number < len(keys) else keys[0]  # the operator may have taken one away
+        if self._key_header is None or not key:
+            return self._headers
+        name, before = self._key_header
+        return {**self._headers, name: before + key}
+
+    async def events(self, body: bytes, key: int = 0) -> AsyncGenerator[ServerSentEvent | None]:
+        """Post `body` with the API key number `key` and yield the events of the answer, None for a heartbeat.
 
         It ends where the answer ends, even where the connection broke: whether that was the end, the events say.
         Raises ProviderUnreachable where it broke before the first event, ProviderRejected for an error status,
         StreamCut for an event that is too large.
         """
-        response = await self._open(body)
+        response = await self._open(body, self._with_key(key))
         decoder = EventDecoder()
         whole = bytearray() if "json" in response.headers.get("content-type", "") else None
         begun = False
@@ -106,7 +117,7 @@ class Endpoint:
         if not begun:
             raise _errors.unreachable(self.config, reason)
 
-    async def _open(self, body: bytes) -> httpx.Response:
+    async def _open(self, body: bytes, headers: Mapping[str, str]) -> httpx.Response:
         retrying = AsyncRetrying(
             sleep=self._sleep,
             stop=stop_after_attempt(self.config.retry_attempts),
@@ -115,12 +126,12 @@ class Endpoint:
             reraise=True,
         )
         try:
-            return await retrying(self._open_once, body)
+            return await retrying(self._open_once, body, headers)
         except _NotOpened as failed:
             raise failed.error from failed
 
-    async def _open_once(self, body: bytes) -> httpx.Response:
-        request = self._client.build_request("POST", self._url, content=body, headers=self._headers, timeout=_TIMEOUT)
+    async def _open_once(self, body: bytes, headers: Mapping[str, str]) -> httpx.Response:
+        request = self._client.build_request("POST", self._url, content=body, headers=headers, timeout=_TIMEOUT)
         try:
             response = await self._client.send(request, stream=True, follow_redirects=False)
         except httpx.TransportError as error:

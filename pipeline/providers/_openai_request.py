@@ -23,23 +23,27 @@ from pipeline.providers._wire import GO_ON, NO_IMAGES, RenderCache, name_on_wire
 
 
 class MessageWriter:
-    """Renders messages for the server marked by `origin`, each once."""
+    """Renders messages for the server marked by `origin`, each once. `calls_as_text`: for a model that knows only text,
+    its calls and their results are written out as it was told to write them."""
 
-    def __init__(self, *, origin: str, sees_images: bool) -> None:
+    def __init__(self, *, origin: str, sees_images: bool, calls_as_text: bool = False) -> None:
+        self._calls_as_text = calls_as_text
         self._origin = origin
         self._sees_images = sees_images
         self._rendered = RenderCache(self._render)
 
-    def write(self, messages: Sequence[Message]) -> bytes:
-        """The JSON list of `messages`: the system text at its head, never ending in an answer."""
-        return b"[" + b",".join(self._parts(messages)) + b"]"
+    def write(self, messages: Sequence[Message], instructions: str = "") -> bytes:
+        """The JSON list of `messages`: the system text at its head, `instructions` behind it, never ending in an
+        answer."""
+        return b"[" + b",".join(self._parts(messages, instructions)) + b"]"
 
-    def _parts(self, messages: Sequence[Message]) -> Iterator[bytes]:
+    def _parts(self, messages: Sequence[Message], instructions: str) -> Iterator[bytes]:
         head = 0
         while head < len(messages) and isinstance(messages[head], (SystemMessage, NoteMessage)):
             head += 1
         # Later system messages go in as the user's: many servers take only one, and only in front.
-        if system := "\n\n".join(one.text for one in messages[:head] if isinstance(one, SystemMessage)):
+        systems = [one.text for one in messages[:head] if isinstance(one, SystemMessage)]
+        if system := "\n\n".join(filter(None, [*systems, instructions])):
             yield dump({"role": "system", "content": system})
         last: Message | None = None
         for message in messages[head:]:
@@ -57,6 +61,8 @@ class MessageWriter:
                 return dump({"role": "user", "content": self._content(text, images)})
             case AssistantMessage():
                 return self._answer(message)
+            case ToolMessage(name=name, content=content) if self._calls_as_text:
+                return dump({"role": "user", "content": f"[result of {name_on_wire(name)}]\n{content}"})
             case ToolMessage(call_id=call_id, content=content):
                 return dump({"role": "tool", "tool_call_id": call_id, "content": content})
             case NoteMessage():
@@ -79,6 +85,9 @@ class MessageWriter:
             reasoning = Reasoning.from_json(message.replay.data)
         if not message.text.strip() and not message.calls:
             return b""
+        if self._calls_as_text:
+            calls = [f"`{name_on_wire(call.name)}({call.arguments})`" for call in message.calls]
+            return dump({"role": "assistant", "content": "\n".join(filter(None, [message.text.rstrip(), *calls]))})
         answer: dict[str, JsonValue] = {"role": "assistant", "content": message.text}
         if reasoning.field and reasoning.text:
             answer[reasoning.field] = reasoning.text

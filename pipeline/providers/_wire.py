@@ -66,11 +66,14 @@ class Reader(Protocol):
     def result(self) -> PassEnded: ...
 
 
-async def read_pass(endpoint: Endpoint, body: bytes, reader: Reader) -> AsyncGenerator[StreamEvent]:
-    """Post `body` and yield what `reader` makes of the answer. Raises what `Provider.stream` says."""
+async def read_pass(endpoint: Endpoint, body: bytes, reader: Reader, key: int = 0) -> AsyncGenerator[StreamEvent]:
+    """Post `body` with the API key number `key` and yield what `reader` makes of the answer.
+
+    Raises what `Provider.stream` says.
+    """
     config = endpoint.config
     try:
-        async with aclosing(endpoint.events(body)) as events:
+        async with aclosing(endpoint.events(body, key)) as events:
             async for event in events:
                 is_silent = True
                 for item in reader.feed(event) if event is not None else ():

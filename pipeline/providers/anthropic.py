@@ -51,19 +51,19 @@ class Anthropic:
         host = urlsplit(url).hostname or ""
         self.name = config.name
         self.model = config.model or DEFAULT_MODELS.get(host, "")
-        self.traits = ProviderTraits(sees_images=config.sees_images, has_tools=config.has_tools)
+        self.traits = ProviderTraits(sees_images=config.sees_images, has_tools=config.has_tools, keys=len(config.keys))
         self._config = config
         self._origin = f"anthropic {host}"
         self._conversation = ConversationWriter(
             origin=self._origin, sees_images=config.sees_images, prompt_cache=config.prompt_cache
         )
-        headers = {"anthropic-version": _API_VERSION} | ({"x-api-key": config.key} if config.key else {})
-        self._endpoint = Endpoint(config, client, url=url, headers=headers, sleep=sleep)
+        headers = {"anthropic-version": _API_VERSION}
+        self._endpoint = Endpoint(config, client, url=url, headers=headers, key_header=("x-api-key", ""), sleep=sleep)
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamEvent]:
         """See `Provider.stream`."""
         reader = AnthropicReader(self._origin)
-        async with aclosing(read_pass(self._endpoint, self._body(request), reader)) as events:
+        async with aclosing(read_pass(self._endpoint, self._body(request), reader, request.key)) as events:
             async for event in events:
                 yield event
 

@@ -11,10 +11,11 @@ class Catalog:
     """A `ProviderCatalog` of `providers`; the first is the default. Raises ValueError where there is none, or where
     two have one name."""
 
-    def __init__(self, providers: Sequence[Provider]) -> None:
+    def __init__(self, providers: Sequence[Provider], chain: Sequence[tuple[str, str]] = ()) -> None:
         if not providers:
             raise ValueError("no provider is configured")
         self._providers = tuple(providers)
+        self._chain = tuple(chain)
         self._by_name = {provider.name.casefold(): provider for provider in providers}
         if len(self._by_name) < len(self._providers):
             raise ValueError("two providers have the same name")
@@ -22,6 +23,12 @@ class Catalog:
     @property
     def default(self) -> Provider:
         return self._providers[0]
+
+    @property
+    def chain(self) -> Sequence[tuple[Provider, str]]:
+        """The entries of the operator's chain; without one, the default provider's own model."""
+        named = [(self._by_name[name.casefold()], model) for name, model in self._chain]
+        return named or [(self.default, self.default.model)]
 
     def find(self, name: str) -> tuple[Provider, str] | None:
         """`provider/model` with any model of that provider; or a provider's name, which stands for its model; or a

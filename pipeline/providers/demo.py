@@ -11,6 +11,15 @@ It is no language model. It follows rules, says so, and answers from the results
 * `long answer`: 30 deltas a second for 20 seconds
 * `loop`: calls tools with ever new arguments, until the ceiling of a turn
 * `repeat`: makes the same call again and again, until the guard stops it
+* `keep failing`: calls tools that fail, until the limit of errors
+* `fall back`: breaks, so that the next model of the chain answers (`demo-2`)
+* `cut`: stops in the middle of an answer, and goes on when it is asked again
+* `look at me`: looks at the person's picture, which a tool adds to what it sees
+* `remind me`: sets a reminder for in five seconds
+* `sticker`: chooses a sticker that goes with the answer
+* `react`: puts a reaction on the message
+* `thread`: opens a thread, after an approval
+* `note TEXT`: answers, and remembers TEXT for the channel
 
 Anything else is answered with this list.
 """
@@ -23,6 +32,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 import httpx
 
+from pipeline.errors import ProviderUnreachable
 from pipeline.messages import AssistantMessage, Message, SystemMessage, ToolMessage, Usage, UserMessage
 from pipeline.provider import (
     CallRequest,
@@ -38,7 +48,7 @@ from pipeline.provider import (
     UsageReported,
 )
 from pipeline.providers._config import ProviderConfig
-from pipeline.providers._demo_rules import Call, Say, decide
+from pipeline.providers._demo_rules import Break, Call, Say, decide
 from pipeline.providers._http import Sleep
 
 DEFAULT_MODELS = {"demo": "demo"}
@@ -58,16 +68,21 @@ class Demo:
     ) -> None:
         self.name = config.name
         self.model = config.model or DEFAULT_MODELS["demo"]
-        self.traits = ProviderTraits(sees_images=False)
+        self.traits = ProviderTraits()
         self._sleep = sleep
         self._clock = clock
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamEvent]:
-        """See `Provider.stream`. Nothing is ever raised."""
+        """See `Provider.stream`. Raises ProviderUnreachable where it is asked to break."""
         act = decide(request)
         yield Progress()
         match act:
+            case Break():
+                advice = "Nothing is wrong: it was asked to break."
+                raise ProviderUnreachable("the demo model broke", provider=self.name, advice=advice, transient=True)
             case Call():
+                if act.text:
+                    yield TextDelta(text=act.text)
                 yield UsageReported(usage=_usage(request.messages, len(act.json)))
                 call = CallRequest(name=act.name, arguments=act.json)
                 yield PassEnded(finish=Finish.TOOL_CALLS, calls=(call,), model=self.model)
@@ -82,7 +97,7 @@ class Demo:
                     yield piece
                 said = sum(map(len, act.thoughts)) + sum(map(len, act.pieces))
                 yield UsageReported(usage=_usage(request.messages, said))
-                yield PassEnded(finish=Finish.END, model=self.model)
+                yield PassEnded(finish=act.finish, model=self.model)
 
 
 def _usage(messages: Sequence[Message], said_chars: int) -> Usage:

@@ -20,7 +20,9 @@ from pipeline.providers._http import Endpoint, Sleep
 from pipeline.providers._json import dump
 from pipeline.providers._openai_request import MessageWriter, tools_on_wire
 from pipeline.providers._openai_stream import OpenAIReader
-from pipeline.providers._wire import read_pass
+from pipeline.providers._text_calls import NATIVE_FORMS, Form, TextCallParser, verbatim_instructions
+from pipeline.providers._text_reader import TextCallReader
+from pipeline.providers._wire import Reader, read_pass
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODELS = {
@@ -56,12 +58,15 @@ class OpenAICompat:
         host = urlsplit(url).hostname or ""
         self.name = config.name
         self.model = config.model or DEFAULT_MODELS.get(host, "")
-        self.traits = ProviderTraits(sees_images=config.sees_images, has_tools=config.has_tools)
+        self.traits = ProviderTraits(sees_images=config.sees_images, has_tools=config.has_tools, keys=len(config.keys))
         self._config = config
         self._origin = f"openai_compat {host}"
-        self._messages = MessageWriter(origin=self._origin, sees_images=config.sees_images)
-        headers = {"authorization": f"Bearer {config.key}"} if config.key else {}
-        self._endpoint = Endpoint(config, client, url=url, headers=headers, sleep=sleep)
+        self._messages = MessageWriter(
+            origin=self._origin, sees_images=config.sees_images, calls_as_text=config.verbatim_tools
+        )
+        self._forms = _forms(config, is_vendor=host in DEFAULT_MODELS)
+        bearer = ("authorization", "Bearer ")
+        self._endpoint = Endpoint(config, client, url=url, headers={}, key_header=bearer, sleep=sleep)
         self._sends_stream_options = True
         is_new = f".{host}".endswith(_NEW_LIMIT_HOSTS)
         self._limit_field = config.output_limit_field or ("max_completion_tokens" if is_new else "max_tokens")
@@ -69,9 +74,9 @@ class OpenAICompat:
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamEvent]:
         """See `Provider.stream`."""
         while True:
-            reader = OpenAIReader(self._origin)
+            reader = self._reader(request)
             try:
-                async with aclosing(read_pass(self._endpoint, self._body(request), reader)) as events:
+                async with aclosing(read_pass(self._endpoint, self._body(request), reader, request.key)) as events:
                     async for event in events:
                         yield event
                 return
@@ -83,6 +88,13 @@ class OpenAICompat:
                     raise
                 self._sends_stream_options = False
 
+    def _reader(self, request: ProviderRequest) -> Reader:
+        reader = OpenAIReader(self._origin)
+        if not (self._forms and request.tools and self.traits.has_tools):
+            return reader
+        limit = self._config.text_call_max_chars
+        return TextCallReader(reader, TextCallParser(request.tools, forms=self._forms, max_buffer_chars=limit))
+
     def _body(self, request: ProviderRequest) -> bytes:
         return b"{" + b",".join(b'"%s":%s' % field for field in self._fields(request)) + b"}"
 
@@ -91,13 +103,22 @@ class OpenAICompat:
         if not model:
             raise _errors.no_model(self._config)
         yield b"model", dump(model)
-        yield b"messages", self._messages.write(request.messages)
+        tools = request.tools if self.traits.has_tools else ()
+        told = verbatim_instructions(tools) if self._config.verbatim_tools else ""
+        yield b"messages", self._messages.write(request.messages, told)
         yield b"stream", b"true"
         if self._sends_stream_options:
             yield b"stream_options", b'{"include_usage":true}'
-        if request.tools and self.traits.has_tools:
-            yield b"tools", tools_on_wire(request.tools)
+        if tools and not self._config.verbatim_tools:
+            yield b"tools", tools_on_wire(tools)
         if self._config.max_output_tokens is not None:
             yield self._limit_field.encode(), dump(self._config.max_output_tokens)
         if self._config.effort:
             yield b"reasoning_effort", dump(self._config.effort)
+
+
+def _forms(config: ProviderConfig, *, is_vendor: bool) -> frozenset[Form]:
+    """The forms in which this server's models may write a call as text: ours where we ask for it, and, but for the big
+    vendors, whose API has calls for certain, those that local models leak."""
+    asked = frozenset({Form.VERBATIM}) if config.verbatim_tools else frozenset()
+    return asked if is_vendor else asked | NATIVE_FORMS

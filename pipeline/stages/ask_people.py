@@ -5,11 +5,12 @@ from __future__ import annotations
 import structlog
 
 from pipeline.approvals import approval_id
+from pipeline.calls import CallState
 from pipeline.params import ToolLoopParams
 from pipeline.records import ApprovalAsked, Ask, ToolFinished
 from pipeline.results import Outcome
 from pipeline.rolling_timeout import RollingTimeout
-from pipeline.state import CallState, LoopState
+from pipeline.state import LoopState
 from tools.base import ToolError
 from tools.output import scrub
 from tools.schema import parse_arguments

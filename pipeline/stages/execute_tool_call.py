@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from hashlib import blake2b
 
 import orjson
 
 from pipeline.messages import ToolCall
 from pipeline.params import ToolLoopParams
-from pipeline.records import ToolFinished
+from pipeline.records import ContextAdded, ToolFinished
 from pipeline.results import Outcome
+from pipeline.stages.enhanced_context_restart import enhanced_context_restart
 from pipeline.state import LoopState
 from pipeline.steps import RunCall
-from tools.base import ToolResult
+from tools.base import ToolContext, ToolResult
 from tools.output import scrub
 from tools.registry import run_tool
 
 STOP_SETTLE_S = 0.5  # a stop is done within a second, also inside a tool
 
+NO_MORE_RESTARTS = "\n\n[Nothing was added: this turn has been shown more than enough. Answer with what you have.]"
 CANCELLED = "Cancelled: the person stopped the turn while this ran. It may have taken effect."
 
 
-async def execute_tool_call(params: ToolLoopParams, state: LoopState, step: RunCall) -> ToolFinished:
-    """Run the tool and return its one result.
+async def execute_tool_call(
+    params: ToolLoopParams, state: LoopState, step: RunCall
+) -> tuple[ContextAdded | ToolFinished, ...]:
+    """Run the tool and return its one result, behind what else it has the model see.
 
     The run ends after `tool_timeout_s` or at a stop: its task is cancelled, given a moment to settle, and the result
     says that the action may have taken effect. Never raises for what a tool does; a hard cancel stays one.
@@ -31,10 +36,16 @@ async def execute_tool_call(params: ToolLoopParams, state: LoopState, step: RunC
     now = asyncio.get_running_loop().time
     began = now()
     call = step.call
-    outcome, result = await _run(params, step)
+    context = replace(params.context, handles=state.handles) if state.contexts else params.context
+    outcome, result = await _run(params, step, context)
     content = scrub(result.content)
     fingerprint = fingerprint_of(call.call, content)
-    return ToolFinished(
+    added = None
+    if outcome is Outcome.OK and result.restart is not None:
+        added = await enhanced_context_restart(params, state, call, result.restart)
+        if added is None:
+            content += NO_MORE_RESTARTS
+    finished = ToolFinished(
         iteration=call.iteration,
         index=call.index,
         run=call.run + 1,
@@ -44,10 +55,12 @@ async def execute_tool_call(params: ToolLoopParams, state: LoopState, step: RunC
         fingerprint=fingerprint,
         end_turn=result.end_turn,
         response_delivered=result.response_delivered and outcome is Outcome.OK,
+        sticker=result.sticker,
     )
+    return (finished,) if added is None else (added, finished)
 
 
-async def _run(params: ToolLoopParams, step: RunCall) -> tuple[Outcome, ToolResult]:
+async def _run(params: ToolLoopParams, step: RunCall, context: ToolContext) -> tuple[Outcome, ToolResult]:
     limits, loop = params.limits, asyncio.get_running_loop()
     over: asyncio.Future[None] = loop.create_future()  # finished, stopped or out of time: whatever comes first
 
@@ -55,7 +68,7 @@ async def _run(params: ToolLoopParams, step: RunCall) -> tuple[Outcome, ToolResu
         if not over.done():
             over.set_result(None)
 
-    task = loop.create_task(run_tool(step.tool, step.arguments, params.context))
+    task = loop.create_task(run_tool(step.tool, step.arguments, context))
     task.add_done_callback(wake)
     timer = loop.call_later(limits.tool_timeout_s, wake)
     try:

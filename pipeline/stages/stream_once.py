@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import cast
 
+from pipeline.details import DetailsFilter
 from pipeline.errors import ProviderError
 from pipeline.events import PassOpened, TextArrived, ThinkingArrived
-from pipeline.messages import Usage
+from pipeline.messages import Message, Usage
 from pipeline.params import ToolLoopParams
 from pipeline.provider import (
     Finish,
@@ -20,7 +24,7 @@ from pipeline.provider import (
     UsageReported,
 )
 from pipeline.records import PassFinished
-from pipeline.results import Reason, StreamStatus
+from pipeline.results import Failure, Reason, StreamStatus
 from pipeline.rolling_timeout import RollingTimeout
 from pipeline.state import LoopState
 from tools.output import scrub
@@ -37,13 +41,15 @@ async def stream_once(params: ToolLoopParams, state: LoopState) -> PassFinished:
     `ProviderError`; a hard cancel stays one.
     """
     limits, stop = params.limits, params.stop
-    request = ProviderRequest(model=params.model, messages=(*params.prefix, *state.messages), tools=params.definitions)
     draft = _Draft(params, state)
     params.sink.emit(PassOpened(turn=state.turn, iteration=state.iteration))
     watch = RollingTimeout(first_s=limits.first_token_timeout_s, settle_s=limits.settle_timeout_s)
     try:
         async with watch:
             with stop.listening(watch.expire):
+                if state.passes and state.passes[-1].status is StreamStatus.EMPTY_RESPONSE:
+                    await asyncio.sleep(limits.empty_retry_delay_s)
+                request = await _request(params, state)
                 async with aclosing(params.provider.stream(request)) as events:
                     async for event in events:
                         draft.take(event)
@@ -56,16 +62,25 @@ async def stream_once(params: ToolLoopParams, state: LoopState) -> PassFinished:
     except ProviderError as error:
         if not stop.requested:
             return draft.failed(error)
+    draft.flush()
     if stop.requested:
-        return draft.finished(StreamStatus.STOPPED_BY_USER)
+        interrupt = StreamStatus.FOLLOW_UP_INTERRUPT if stop.is_follow_up else StreamStatus.STOPPED_BY_USER
+        return draft.finished(interrupt)
     if draft.ended is None and watch.expired:
         return draft.timed_out()
     return draft.complete()
 
 
+async def _request(params: ToolLoopParams, state: LoopState) -> ProviderRequest:
+    messages: Sequence[Message] = (*params.prefix, *cast("tuple[Message, ...]", state.messages))
+    if state.contexts:
+        messages = (*params.prefix, *await params.pictures.resolve(state.messages))
+    return ProviderRequest(model=params.model, messages=messages, tools=params.offered(state), key=params.key)
+
+
 @dataclass(slots=True)
 class _Draft:
-    """A pass while it streams."""
+    """A pass while it streams. While the turn is muted its text is kept from people, not from the model."""
 
     params: ToolLoopParams
     state: LoopState
@@ -75,6 +90,17 @@ class _Draft:
     ended: PassEnded | None = None
     heard: bool = False
     chars: int = 0
+    details: DetailsFilter | None = None
+    began: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.began = asyncio.get_running_loop().time()
+        if self.params.provider.traits.has_details:
+            self.details = DetailsFilter()
+
+    @property
+    def is_muted(self) -> bool:
+        return self.state.muted and self.params.provider.traits.hides_retries
 
     def take(self, event: StreamEvent) -> None:
         self.heard = True
@@ -82,8 +108,7 @@ class _Draft:
             case TextDelta(text=text):
                 self.chars += len(text)
                 text = scrub(text)
-                self.text.append(text)
-                self.params.sink.emit(TextArrived(turn=self.state.turn, text=text))
+                self._show(text if self.details is None else self.details.feed(text))
             case ThinkingDelta(text=text):
                 self.chars += len(text)
                 text = scrub(text)
@@ -96,15 +121,23 @@ class _Draft:
             case Progress():
                 pass
 
-    @property
-    def is_endless(self) -> bool:
-        return self.chars > MAX_PASS_CHARS
+    def _show(self, text: str) -> None:
+        if text:
+            self.text.append(text)
+            if not self.is_muted:
+                self.params.sink.emit(TextArrived(turn=self.state.turn, text=text))
+
+    def flush(self) -> None:
+        """The stream is over: what the filter held back is text."""
+        if self.details is not None:
+            self._show(self.details.finish())
 
     def complete(self) -> PassFinished:
-        if self.ended is None and self.is_endless:
-            self.ended = PassEnded(finish=Finish.LENGTH)
+        if self.ended is None and self.chars > MAX_PASS_CHARS:
+            self.ended = PassEnded(finish=Finish.ENDLESS)
         if self.ended is None:
-            return self.finished(StreamStatus.ERROR, detail="The answer ended without saying that it is complete.")
+            detail = "The answer ended without saying that it is complete."
+            return self.finished(StreamStatus.ERROR, Reason.PROVIDER, detail, Failure.TRANSIENT)
         if self.ended.calls:
             return self.finished(StreamStatus.FUNCTION_CALL)
         if self.ended.finish is Finish.REFUSED or "".join(self.text).strip():
@@ -112,8 +145,10 @@ class _Draft:
         return self.finished(StreamStatus.EMPTY_RESPONSE)
 
     def failed(self, error: ProviderError) -> PassFinished:
+        self.flush()
         self.ended = None
-        return self.finished(StreamStatus.ERROR, Reason.PROVIDER, f"{error} {error.advice}".strip())
+        detail = f"{error} {error.advice}".strip()
+        return self.finished(StreamStatus.ERROR, Reason.PROVIDER, detail, _kind_of(error))
 
     def timed_out(self) -> PassFinished:
         limits = self.params.limits
@@ -123,8 +158,14 @@ class _Draft:
         detail = f"The model did not begin to answer within {limits.first_token_timeout_s:g} s."
         return self.finished(StreamStatus.TIMEOUT, Reason.FIRST_TOKEN, detail)
 
-    def finished(self, status: StreamStatus, reason: Reason = Reason.NONE, detail: str = "") -> PassFinished:
-        ended = self.ended
+    def finished(
+        self,
+        status: StreamStatus,
+        reason: Reason = Reason.NONE,
+        detail: str = "",
+        failure: Failure = Failure.NONE,
+    ) -> PassFinished:
+        ended, text = self.ended, "".join(self.text)
         calls = ended.calls if ended is not None and status is StreamStatus.FUNCTION_CALL else ()
         replay = None if ended is None else ended.replay
         return PassFinished(
@@ -132,7 +173,9 @@ class _Draft:
             status=status,
             finish=Finish.END if ended is None else ended.finish,
             reason=reason,
-            text="".join(self.text),
+            text="" if self.is_muted else text,
+            hidden=text if self.is_muted else "",
+            details="" if self.details is None else "\n\n".join(self.details.bodies),
             thinking="".join(self.thinking),
             calls=tuple((scrub(call.name).strip(), scrub(call.arguments)) for call in calls),
             input_tokens=self.usage.input_tokens,
@@ -144,4 +187,16 @@ class _Draft:
             replay_origin="" if replay is None else replay.origin,
             replay="" if replay is None else scrub(replay.data),
             detail=scrub(detail),
+            failure=failure,
+            duration_ms=round((asyncio.get_running_loop().time() - self.began) * 1000),
         )
+
+
+def _kind_of(error: ProviderError) -> Failure:
+    match error.status:
+        case 429:
+            return Failure.RATE_LIMITED
+        case 401 | 402 | 403:
+            return Failure.KEY
+        case _:
+            return Failure.TRANSIENT if error.transient else Failure.REQUEST

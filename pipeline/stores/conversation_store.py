@@ -10,6 +10,7 @@ from pipeline.journal import ChannelState, UsageRow
 from pipeline.messages import Message, NoteMessage, Usage
 from pipeline.results import PassUsage
 from pipeline.stores.database import Database, put
+from pipeline.stores.memory import forget
 from pipeline.stores.schema import channels, messages, usage
 from pipeline.stores.transcript import newest_turns, write_messages
 
@@ -45,6 +46,7 @@ class ConversationStore:
             counted = select(func.count(messages.c.turn.distinct())).where(of_channel, messages.c.turn != _NO_TURN)
             forgotten = connection.scalar(counted)
             connection.execute(delete(messages).where(of_channel))
+            forget(connection, channel)
             connection.execute(update(usage).where(usage.c.channel == channel).values(since_clear=False))
             put(connection, channels, {"channel": channel}, {"cleared_at": at})
             return int(forgotten or 0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, Select, delete, func, select
 
 from pipeline.journal import Delivery
 from pipeline.stores.database import Database, put
@@ -22,10 +22,11 @@ class DeliveryStore:
             select(deliveries).where(deliveries.c.turn == turn).order_by(func.length(deliveries.c.slot), "slot")
         )  # by length first: reply:10 comes after reply:9
 
-        def work(connection: Connection) -> list[Delivery]:
-            return [Delivery(**row) for row in connection.execute(query).mappings()]
+        return await self._database.run(lambda connection: _found(connection, query))
 
-        return await self._database.run(work)
+    async def chips(self, emojis: Collection[str]) -> Sequence[Delivery]:
+        query = select(deliveries).where(deliveries.c.slot.startswith("chip:"), deliveries.c.nonce.in_(emojis))
+        return await self._database.run(lambda connection: _found(connection, query))
 
     async def put(self, delivery: Delivery) -> None:
         key = {"turn": delivery.turn, "slot": delivery.slot}
@@ -39,3 +40,7 @@ class DeliveryStore:
             connection.execute(statement)
 
         await self._database.run(work)
+
+
+def _found(connection: Connection, query: Select[str, str, str, str]) -> list[Delivery]:
+    return [Delivery(**row) for row in connection.execute(query).mappings()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -38,6 +38,7 @@ class JournalStore:
             "user": started.user,
             "place": place.value,
             "created_at": started.at,
+            "follow_ups": started.follow_ups,
         }
         rows = self._rows(started.turn, 0, [started])
 
@@ -87,6 +88,9 @@ class JournalStore:
     async def images(self, ids: Sequence[str]) -> Sequence[Image]:
         found = await self._database.run(lambda connection: blobs.fetch(connection, ids)) if ids else {}
         return [found[blob] for blob in ids if blob in found]
+
+    async def keep(self, pictures: Mapping[str, Image]) -> None:
+        await self._database.run(lambda connection: blobs.keep(connection, pictures))
 
     async def open_turns(self) -> Sequence[OpenTurn]:
         query = select(turns).where(IS_OPEN).order_by(*_AGE)

@@ -38,6 +38,7 @@ turns = Table(
     Column("user", String, nullable=False),
     Column("place", String, nullable=False),
     Column("created_at", Double, nullable=False),
+    Column("follow_ups", Integer, nullable=False, server_default="0"),
 )
 
 # Literals, not parameters: only then does SQLite see that a partial index serves a query.
@@ -136,3 +137,38 @@ deliveries = Table(
     Column("nonce", String, nullable=False),
     Column("message", String, nullable=False),
 )
+
+affordances = Table(
+    "affordances",
+    metadata,
+    Column("channel", String, primary_key=True),
+    Column("tool", String, primary_key=True),
+    Column("remaining", Integer, nullable=False),
+    Column("turn", String, nullable=False),
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    Column("channel", String, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+reminders = Table(
+    "reminders",
+    metadata,
+    Column("reminder", String, primary_key=True),
+    Column("user", String, nullable=False),
+    Column("channel", String, nullable=False),
+    Column("guild", String, nullable=False),
+    Column("message", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("due", Double, nullable=False),
+    Column("tried_at", Double),
+    Column("closed_at", Double),
+)
+
+WAITS = reminders.c.closed_at.is_(None)
+
+Index("waiting_reminders", reminders.c.due, sqlite_where=WAITS, postgresql_where=WAITS)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pipeline.deliberate import Affordances
 from pipeline.journal import Conversations, Deliveries, Journal
+from pipeline.memory import ShortTermMemory
+from pipeline.reminders import Reminders
+from pipeline.stores.affordances import AffordanceStore
 from pipeline.stores.conversation_store import ConversationStore
 from pipeline.stores.database import Database
 from pipeline.stores.delivery_store import DeliveryStore
 from pipeline.stores.journal_store import JournalStore
+from pipeline.stores.memory import MemoryStore
+from pipeline.stores.reminders import ReminderStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +25,9 @@ class Store:
     journal: Journal
     conversations: Conversations
     deliveries: Deliveries
+    memory: ShortTermMemory
+    reminders: Reminders
+    affordances: Affordances
 
     @classmethod
     def on(cls, database: Database, clock: Callable[[], float]) -> Store:
@@ -27,4 +36,7 @@ class Store:
             journal=JournalStore(database, clock),
             conversations=ConversationStore(database),
             deliveries=DeliveryStore(database),
+            memory=MemoryStore(database, clock),
+            reminders=ReminderStore(database, clock),
+            affordances=AffordanceStore(database),
         )

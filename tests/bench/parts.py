@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from bot.render.card import CardSubject, card
 from bot.render.chunks import Splitter, split
+from pipeline.calls import CallState
 from pipeline.events import NullSink
 from pipeline.messages import ToolCall
 from pipeline.records import (
@@ -23,7 +24,7 @@ from pipeline.records import (
     load_record,
 )
 from pipeline.results import NoticeKind, Outcome, StreamStatus
-from pipeline.state import CallState, LoopState, fold
+from pipeline.state import LoopState, fold
 from pipeline.steps import next_step
 from pipeline.stores.engine import open_store
 from pipeline.turn_log import TurnLog

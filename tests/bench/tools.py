@@ -41,7 +41,9 @@ def _registry(*, ripgrep: bool) -> ToolRegistry:
 
 def _context(root: Path) -> ToolContext:
     scope = ProjectScope("bench", root)
-    return ToolContext(scope=scope, user_id="1", channel_id="2", guild_id="3", now=time.time, max_result_bytes=12_288)
+    return ToolContext(
+        scope=scope, turn="1", user_id="1", channel_id="2", guild_id="3", now=time.time, max_result_bytes=12_288
+    )
 
 
 def _make_tree(root: Path) -> None:

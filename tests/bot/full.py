@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.client import CountersignClient, point_at
 from bot.deciders import Deciders
-from bot.desk import Desk
+from bot.desk import Desk, DeskParts
 from bot.exts import Parts, all_cogs
 from bot.inbound import Admission
 from bot.preview.server import Twin
@@ -22,6 +22,7 @@ from bot.render.sink import DiscordSink, SinkParts
 from pipeline.approvals import Approvers
 from pipeline.cost import total
 from pipeline.events import Committed, LoopEvent
+from pipeline.keys import KeyRest
 from pipeline.params import LoopLimits
 from pipeline.policy import ToolPolicies
 from pipeline.records import TurnEnded
@@ -31,6 +32,7 @@ from pipeline.turn import TurnDeps
 from tests.support.control import ControlClient
 from tests.support.runtimes import OneModel
 from tests.support.scripts import ScriptedModel, Workbench
+from tools.stash import ContextStash
 
 WAIT_S = 20.0
 
@@ -115,7 +117,7 @@ async def full_bot(
     approvers, bench = Approvers(allowed=choices.approvers), Workbench()
     point_at(twin.api_base, twin.gateway_url)
     client = CountersignClient(commands_file=folder / "commands", guild_ready_timeout=0.05)
-    who = Deciders(approvers, lambda _: None).words
+    deciders = Deciders(approvers, lambda _: None)
 
     async with (
         ControlClient(twin.url) as control,
@@ -126,8 +128,10 @@ async def full_bot(
             outbox=outbox,
             pacer=pacer,
             deliveries=store.deliveries,
-            deciders=who,
+            deciders=deciders.words,
+            refusal=deciders.refusal,
             max_reply_messages=5,
+            max_iterations=LoopLimits().max_iterations,
             now=time.time,
         )
         sink = DiscordSink(parts)
@@ -143,11 +147,23 @@ async def full_bot(
             limits=LoopLimits(),
             conversation_max_bytes=200_000,
             project_of=lambda _: None,
+            keys=KeyRest(now=time.time),
+            stash=ContextStash(ttl_s=300, max_entries=16, now=time.time),
             now=time.time,
         )
         runtime = ChannelRuntime(deps, choices.limits, approvers)
         sink.bind(runtime)
-        desk = Desk(runtime=runtime, approvers=approvers, question=sink.question, deciders=who)
+        desk = Desk(
+            DeskParts(
+                runtime=runtime,
+                approvers=approvers,
+                question=sink.question,
+                deciders=deciders.words,
+                records=store.journal.load,
+                admits=choices.admission.admits,
+                now=time.time,
+            )
+        )
         extensions = Parts(
             client=client,
             runtime=runtime,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.client import CountersignClient, point_at
 from bot.deciders import Deciders
-from bot.desk import Desk
+from bot.desk import Desk, DeskParts
 from bot.preview.server import Twin
 from bot.render.outbox import Outbox
 from bot.render.pacer import Pacer
@@ -19,8 +19,9 @@ from bot.render.sink import DiscordSink, SinkParts
 from pipeline.approvals import Accepted, Actor, Answer, Approvers, DecisionResult
 from pipeline.events import LoopEvent
 from pipeline.journal import Delivery, OpenTurn
-from pipeline.records import CardPosted, TurnEnded, TurnStarted
+from pipeline.records import CardPosted, LoopRecord, TurnEnded, TurnStarted
 from pipeline.results import Reason, TurnStatus
+from pipeline.runtime import Submission
 from tests.bot.turns import Script
 from tests.support.control import ControlClient
 
@@ -36,6 +37,9 @@ class MemoryDeliveries:
 
     async def of_turn(self, turn: str) -> Sequence[Delivery]:
         return [row for row in self.rows.values() if row.turn == turn]
+
+    async def chips(self, emojis: Collection[str]) -> Sequence[Delivery]:
+        return [row for row in self.rows.values() if row.slot.startswith("chip:") and row.nonce in emojis]
 
     async def put(self, delivery: Delivery) -> None:
         self.rows[delivery.turn, delivery.slot] = delivery
@@ -53,6 +57,8 @@ class NotedRuntime:
     gone: list[str] = field(default_factory=list)
     answers: list[tuple[str, Answer, Actor]] = field(default_factory=list)
     stops: list[tuple[str, str]] = field(default_factory=list)
+    submitted: list[TurnStarted] = field(default_factory=list)
+    submission: Submission = Submission.STARTED
     result: DecisionResult | None = None
     hold: asyncio.Event | None = None
     on_answer: Callable[[str, Answer, Actor], None] = lambda *_: None
@@ -80,6 +86,16 @@ class NotedRuntime:
         self.stops.append((turn, by))
         return True
 
+    async def submit(self, started: TurnStarted) -> Submission:
+        known = any(one.turn == started.turn for one in self.submitted)
+        self.submitted.append(started)
+        return Submission.KNOWN if known else self.submission
+
+    async def records(self, turn: str) -> Sequence[tuple[int, LoopRecord | None]]:
+        """What the journal holds of a turn."""
+        script = self.scripts.get(turn)
+        return list(enumerate(script.records, start=1)) if script is not None else []
+
 
 class Stage:
     """A channel of the twin, a bot in it, and hand-written turns."""
@@ -89,6 +105,7 @@ class Stage:
         self.control = control
         self.folder = folder
         self.now = 1_700_000_000.0
+        self.admits = True
         self.deliveries = MemoryDeliveries()
         self.runtime = NotedRuntime()
         self.client: CountersignClient
@@ -104,16 +121,23 @@ class Stage:
             pacer=pacer or Pacer(),
             deliveries=self.deliveries,
             deciders=Deciders(APPROVERS, lambda _: None).words,
+            refusal=Deciders(APPROVERS, lambda _: None).refusal,
             max_reply_messages=max_reply_messages,
+            max_iterations=100,
             now=self._now,
         )
         self.sink = DiscordSink(parts)
         self.sink.bind(self.runtime)
         desk = Desk(
-            runtime=self.runtime,
-            approvers=APPROVERS,
-            question=self.sink.question,
-            deciders=Deciders(APPROVERS, lambda _: None).words,
+            DeskParts(
+                runtime=self.runtime,
+                approvers=APPROVERS,
+                question=self.sink.question,
+                deciders=Deciders(APPROVERS, lambda _: None).words,
+                records=self.runtime.records,
+                admits=lambda _: self.admits,
+                now=self._now,
+            )
         )
         self.client.bind(desk=desk, sink=self.sink, cogs=())
         self._serving = asyncio.create_task(self.client.serve(self.twin.token))
@@ -128,14 +152,17 @@ class Stage:
 
     async def ask(self, content: str = "hello", *, author: str = "alice", channel: str = "general") -> Script:
         """A person writes, and a turn begins."""
-        message = await self.control.say(channel, author, content)
+        return await self.begin(await self.control.say(channel, author, content))
+
+    async def begin(self, message: dict[str, Any]) -> Script:
+        """The turn of a message begins."""
         start = TurnStarted(
             turn=message["id"],
             channel=message["channel_id"],
             guild=message.get("guild_id") or await self.guild(),
             user=message["author"]["id"],
-            author=author,
-            text=content,
+            author=message["author"]["username"],
+            text=message["content"],
             at=self._now(),
         )
         script = Script(self.emit, start)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from bot.render.card import CardSubject, DoesNotFit, card, parse_card
 from bot.render.text import is_hidden
+from pipeline.calls import CallState
 from pipeline.messages import ToolCall
 from pipeline.records import ApprovalAsked, Ask, Decided, ToolFinished, Verdict
 from pipeline.results import Outcome
-from pipeline.state import CallState
 from tests.bot.test_embeds import within_limits
 from tests.bot.turns import NOW, started
 

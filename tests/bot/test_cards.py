@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,16 @@ async def test_a_card_that_does_not_fit_becomes_an_answer_to_the_model(stage: St
     await stage.settled(script)
     ((approval, why),) = stage.runtime.failed
     assert approval == question.approval and "too long" in why
+    assert await stage.replies() == []
+
+
+async def test_a_card_that_nobody_may_press_is_an_answer_to_the_model_instead(stage: Stage) -> None:
+    script, start = await stage.ask(), asked()
+    direct = Script(stage.emit, replace(script.start, turn=str(int(script.turn) + 1), guild=""))
+    direct.commit(said("", calls=TWO_CALLS), start)
+    await stage.settled(direct)
+    ((approval, why),) = stage.runtime.failed
+    assert approval == start.approval and "nobody may approve here" in why
     assert await stage.replies() == []
 
 

@@ -64,6 +64,21 @@ async def test_cost_counts_tokens_and_says_where_no_price_is_known(twin: Twin, t
         assert embed["fields"][0]["value"] == "No price is known for `script-1`\n1,200 tokens read, 34 written"
 
 
+async def test_cost_says_that_nothing_was_spent_instead_of_zeros_and_keeps_the_total(
+    twin: Twin, tmp_path: Path
+) -> None:
+    async with full_bot(twin, tmp_path, script(ANSWER)) as bot:
+        (embed,) = (await run(bot, "cost"))["embeds"]
+        assert [field["value"] for field in embed["fields"]] == ["Nothing was spent yet."] * 2
+        await bot.say("hello")
+        await bot.ended(1)
+        await run(bot, "clear")
+        (embed,) = (await run(bot, "cost"))["embeds"]
+        now, in_all = (field["value"] for field in embed["fields"])
+        assert now == "Nothing was spent since the last `/clear`."
+        assert "1,200 tokens read, 34 written" in in_all
+
+
 async def test_clear_forgets_the_conversation_and_says_so_to_the_channel(twin: Twin, tmp_path: Path) -> None:
     model = script(ANSWER)
     async with full_bot(twin, tmp_path, model) as bot:

@@ -47,6 +47,13 @@ def test_a_notice_says_what_this_turn_knows() -> None:
     assert "read_file" in (notice(NoticeKind.LOOP_GUARD, "read_file, 6 times", ended=True).description or "")
 
 
+@pytest.mark.covers("embed retry_exhausted")
+def test_an_exhausted_retry_names_the_tool_and_says_that_the_answer_stands() -> None:
+    embed = notice(NoticeKind.RETRY_EXHAUSTED, "3 failures in a row, the last in write_file: disk full", ended=True)
+    assert "write_file: disk full" in (embed.description or "").replace("\\", "")
+    assert "ends with what is written above" in (embed.description or "")
+
+
 def test_still_working_does_not_claim_it_after_the_end() -> None:
     assert notice(NoticeKind.STILL_WORKING, "", ended=False).title == "Still working"
     assert "still working after" in (notice(NoticeKind.STILL_WORKING, "", ended=True).description or "")

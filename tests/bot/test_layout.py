@@ -20,7 +20,7 @@ class Shown:
 
     def __init__(self, max_messages: int = 5) -> None:
         self.view = TurnView(started(), lambda: NOW)
-        self.layout = Layout(max_messages)
+        self.layout = Layout(max_messages, 100)
         self.script = Script(self.view.take, started())
 
     @property

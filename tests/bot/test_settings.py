@@ -148,11 +148,16 @@ def test_the_kind_is_declared_and_never_guessed() -> None:
     assert sentence.startswith("PROVIDERS__MAIN__KIND is not set: it must be one of anthropic, demo, ")
 
 
-def test_novelai_is_a_known_kind_that_this_version_does_not_have() -> None:
-    assert refused(PROVIDERS__N__KIND="novelai") == (
-        "PROVIDERS__N__KIND is novelai, which this version does not have yet.",
-    )
-    assert load(NOVELAI_API_KEY="k").warnings == ("NOVELAI_API_KEY is set and has no effect in this version.",)
+def test_the_key_of_novelai_alone_makes_its_provider() -> None:
+    settings = load_settings({"NOVELAI_API_KEY": "pst-x"}, env_file=None)
+    assert settings.providers["novelai"].kind == "novelai"
+
+
+def test_triggers_are_pairs_with_semicolons_and_a_bad_one_is_refused() -> None:
+    settings = load_settings({"DELIBERATE_TOOL_TRIGGERS": "paint*=image; /\\d+ days?/=set_reminder"}, env_file=None)
+    pairs = [(one.pattern, one.target) for one in settings.deliberate_tool_triggers]
+    assert pairs == [("paint*", "image"), (r"/\d+ days?/", "set_reminder")]
+    assert refused(DELIBERATE_TOOL_TRIGGERS="/(/=image") and refused(DELIBERATE_TOOL_TRIGGERS="paint")
 
 
 def test_the_model_chain_splits_at_the_first_slash() -> None:

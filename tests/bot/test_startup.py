@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from bot.__main__ import main
 from bot.client import CountersignClient, StartupError, point_at
 
 
@@ -29,6 +30,14 @@ async def answering(status: int) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}/api/v10"
     finally:
         await runner.cleanup()
+
+
+@pytest.mark.parametrize("port", ["65536", "9" * 400, "9" * 5000, "-1", "many"])
+def test_a_port_that_is_none_is_refused_in_a_sentence(capsys: pytest.CaptureFixture[str], port: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["preview", f"--port={port}"])
+    assert ended.value.code == 2
+    assert "--port: it must be a whole number 0..65535" in capsys.readouterr().err
 
 
 async def start(api_base: str, folder: Path) -> None:

@@ -130,15 +130,25 @@ async def test_rights_are_checked_again_when_a_reason_is_sent(make_stage: MakeSt
     assert "Approve" in labels(await stage.until_card("a.out"))
 
 
-async def test_without_approvers_nobody_can_decide(make_stage: MakeStage, wire: Mind) -> None:
+async def test_without_approvers_nothing_is_asked_and_nothing_runs(make_stage: MakeStage, wire: Mind) -> None:
     stage = await make_stage(wire, APPROVERS="")
-    wire.script(writes("a.out"))
+    wire.script(writes("a.out", "b.out"), Pass(text=["Nobody may."]))
+    await stage.mention("write a", author="owner")
+    reply = await stage.until_reply("Nobody may.")
+    assert await stage.replies() == [reply]
+    assert ["nobody may approve here" in result for result in wire.requests[-1].results] == [True, True]
+    assert written(stage) == []
+
+
+async def test_a_card_from_before_is_closed_when_nobody_may_decide_any_more(make_stage: MakeStage, wire: Mind) -> None:
+    stage = await make_stage(wire)
+    wire.script(writes("a.out"), Pass(text=["Nobody may."]))
     await stage.mention("write a", author="owner")
     card = await stage.until_card("a.out")
-    assert "nobody" in words(card)
-    for person in ("owner", "alice", "bob"):
-        answer = await stage.control.click(card, person, "Approve")
-        assert "You may not decide about this" in answer["message"]["content"]
+    await stage.restart(APPROVERS="")
+    closed = await stage.until_changed(card, "could not be asked")
+    assert labels(closed) == []
+    await stage.until_reply("Nobody may.")
     assert written(stage) == []
 
 

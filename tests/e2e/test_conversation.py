@@ -72,15 +72,17 @@ async def test_people_talk_with_the_bot_in_direct_messages(make_stage: MakeStage
     assert await stage.replies("general") == []
 
 
-async def test_nobody_can_approve_in_a_direct_message_where_only_managers_may(
+async def test_in_a_direct_message_where_only_managers_may_approve_the_model_hears_it_at_once(
     make_stage: MakeStage, wire: Mind
 ) -> None:
     stage = await make_stage(wire, APPROVERS="manage_guild")
-    await stage.control.say("@alice", "alice", "write hello to notes.txt")
-    card = await stage.until_card(channel="@alice")
-    assert "nobody" in str(card["embeds"][0]["fields"])
-    answer = await stage.control.click(card, "alice", "Approve")
-    assert "You may not decide about this" in answer["message"]["content"]
+    wire.script(Pass(calls=[("write_file", '{"path": "a.out", "content": "a"}')]), Pass(text=["That cannot be here."]))
+    await stage.control.say("@alice", "alice", "write a")
+    reply = await stage.until_reply("That cannot be here.", channel="@alice")
+    (result,) = wire.requests[-1].results
+    assert "nobody may approve here, because in a direct message nobody manages a server" in result
+    assert await stage.replies("@alice") == [reply]
+    assert not (stage.project / "a.out").exists()
 
 
 async def test_other_talk_in_the_channel_is_neither_answered_nor_read(make_stage: MakeStage, wire: Mind) -> None:

@@ -56,6 +56,9 @@ async def test_a_setting_that_is_missing_is_named(
         ("PROVIDERS__DEMO__KIND", "llama"),
         ("PROVIDERS__DEMO__MODLE", "x"),
         ("DISCORD_API_BASE", "http://example.com/api/v10"),
+        ("STREAM_SDK_CALL_TIMEOUT_MS", "9" * 400),
+        ("DISCORD_TOKEN", "your-token-here"),
+        ("DATA_DIR", "/dev/null/data"),
     ],
 )
 async def test_a_value_that_cannot_be_used_is_named(

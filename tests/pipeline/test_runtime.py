@@ -79,8 +79,8 @@ async def test_a_person_or_guild_with_enough_active_turns_waits_in_every_channel
     bench, gate = hanging()
     bench.limits = limits
     bench.start()
-    assert await bench.submit("1", channel="10") is Submission.STARTED
-    assert await bench.submit("2", channel="20") is Submission.QUEUED
+    assert await bench.submit("1", channel="10", user="100") is Submission.STARTED
+    assert await bench.submit("2", channel="20", user="100") is Submission.QUEUED
     gate.set()
     await bench.ended("1", "2")
 
@@ -92,7 +92,7 @@ async def test_a_parked_turn_holds_its_channel_but_does_not_count_as_active() ->
     while not bench.runtime.is_busy("10") or bench.journal.turns["1"].place != "parked":
         await asyncio.sleep(0)
     assert await bench.submit("2", channel="10") is Submission.QUEUED
-    assert await bench.submit("3", channel="20") is Submission.STARTED
+    assert await bench.submit("3", channel="20", user="100") is Submission.STARTED
 
 
 async def test_a_stop_ends_the_turn_that_holds_the_channel_and_the_next_one_begins() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.errors import Conflict
@@ -29,6 +29,7 @@ class MemoryJournal:
         self.records: dict[str, list[LoopRecord]] = {}
         self.turns: dict[str, OpenTurn] = {}
         self.outputs: dict[str, TurnOutput] = {}
+        self.pictures: dict[str, Image] = {}
         self.commits = 0
         self.before: Callable[[int], None] = survive
         self.after: Callable[[int], None] = survive
@@ -47,6 +48,7 @@ class MemoryJournal:
             user=started.user,
             place=place,
             created_at=started.at,
+            follow_ups=started.follow_ups,
         )
         self.records[started.turn] = []
         await self.append(started.turn, 0, [started])
@@ -71,7 +73,10 @@ class MemoryJournal:
         return list(enumerate(self.records.get(turn, []), start=1))
 
     async def images(self, ids: Sequence[str]) -> Sequence[Image]:
-        return []
+        return [self.pictures[blob] for blob in ids if blob in self.pictures]
+
+    async def keep(self, images: Mapping[str, Image]) -> None:
+        self.pictures.update(images)
 
     async def open_turns(self) -> Sequence[OpenTurn]:
         return [turn for turn in self.turns.values() if turn.place is not Place.ENDED]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.approvals import Actor, Answer, Approvers, DecisionResult
 from pipeline.events import Committed, LoopEvent
+from pipeline.keys import KeyRest
 from pipeline.params import LoopLimits
 from pipeline.policy import ToolPolicies
 from pipeline.provider import Provider
@@ -15,6 +16,7 @@ from pipeline.runtime import ChannelRuntime, RuntimeLimits, Submission
 from pipeline.turn import TurnDeps
 from tests.support.memory_journal import MemoryConversations, MemoryJournal
 from tests.support.scripts import NOW, ScriptedModel, Workbench, started
+from tools.stash import ContextStash
 
 OWNER = Actor(user="7", name="olga", manage_guild=True)
 
@@ -27,6 +29,10 @@ class OneModel:
 
     def find(self, name: str) -> tuple[Provider, str] | None:
         return (self.default, self.default.model) if name.startswith(self.default.name) else None
+
+    @property
+    def chain(self) -> list[tuple[Provider, str]]:
+        return [(self.default, self.default.model)]
 
     def choices(self) -> list[str]:
         return [f"{self.default.name}/{self.default.model}"]
@@ -80,12 +86,17 @@ class RuntimeInMemory:
             limits=self.loop_limits,
             conversation_max_bytes=200_000,
             project_of=lambda _: None,
+            keys=KeyRest(now=lambda: NOW + self.offset),
+            stash=ContextStash(ttl_s=300, max_entries=16, now=lambda: NOW + self.offset),
             now=lambda: NOW + self.offset,
         )
         self.runtime = ChannelRuntime(deps, self.limits, Approvers(allowed=self.approvers))
 
-    async def submit(self, turn: str, *, channel: str = "10", user: str = "100") -> Submission:
-        return await self.runtime.submit(started(turn, channel=channel, user=user))
+    async def submit(self, turn: str, *, channel: str = "10", user: str = "", text: str = "hello") -> Submission:
+        """A person writes; somebody else each time, unless `user` says who (turn 1 is of user 100)."""
+        user = user or str(99 + int(turn))
+        asked = started(turn, channel=channel, user=user, text=text)
+        return await self.runtime.submit(replace(asked, at=NOW + self.offset))
 
     async def until(self, turn: str, kind: str, count: int = 1) -> None:
         """Return when `count` records of `kind` are committed for `turn`."""

@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.errors import ProviderError
 from pipeline.events import EventSink, LoopEvent, NullSink
+from pipeline.journal import Blobs
 from pipeline.messages import SystemMessage, Usage
 from pipeline.params import LoopLimits, ToolLoopParams, definitions_of
+from pipeline.pictures import Pictures
 from pipeline.policy import ToolPolicies
 from pipeline.provider import (
     CallRequest,
@@ -26,8 +28,10 @@ from pipeline.provider import (
 )
 from pipeline.records import TurnStarted
 from pipeline.stop import StopSignal
-from tools.base import Tool, ToolContext, ToolError, ToolResult, define_tool
+from tests.support.memory_journal import MemoryJournal
+from tools.base import ContextRestart, Tool, ToolContext, ToolError, ToolResult, define_tool
 from tools.registry import ToolRegistry
+from tools.stash import ContextStash
 
 NOW = 1_700_000_000.0
 
@@ -94,6 +98,8 @@ class Workbench:
 
     runs: list[tuple[str, str]] = field(default_factory=list)
     gate: asyncio.Event = field(default_factory=asyncio.Event)
+    handles: dict[str, str] = field(default_factory=dict)
+    restart: ContextRestart = field(default_factory=lambda: ContextRestart(kind="image"))
     started: asyncio.Event = field(default_factory=asyncio.Event)
 
     def registry(self) -> ToolRegistry:
@@ -107,11 +113,18 @@ class Workbench:
             self._tool("fail", self._fail),
             self._tool("hang", self._hang),
             self._tool("finish", self._finish),
+            self._tool("post", self._post, requires_follow_up=False),
+            self._tool("remember", self._echo, requires_follow_up=False, is_silent=True, once_a_turn=True),
+            self._tool("look", self._look),
+            self._tool("look_once", self._look, once_a_turn=True),
+            self._tool("sticker", self._sticker),
+            self._tool("resolve", lambda _, text: ToolResult(content=self.handles.get(text, text))),
         ]
 
     def _tool(self, name: str, act: Callable[[str, str], object], **traits: bool) -> Tool[Text]:
         async def run(arguments: Text, context: ToolContext) -> ToolResult:
             self.runs.append((name, arguments.text))
+            self.handles = dict(context.handles)
             result = act(name, arguments.text)
             if asyncio.iscoroutine(result):
                 result = await result
@@ -130,6 +143,15 @@ class Workbench:
         self.started.set()
         await self.gate.wait()
         return ToolResult(content="came through")
+
+    def _post(self, name: str, text: str) -> ToolResult:
+        return ToolResult(content="posted", response_delivered=True)
+
+    def _look(self, name: str, text: str) -> ToolResult:
+        return ToolResult(content="it follows", restart=self.restart)
+
+    def _sticker(self, name: str, text: str) -> ToolResult:
+        return ToolResult(content="chosen" if text else "no such sticker", is_error=not text, sticker=text)
 
     def _finish(self, name: str, text: str) -> ToolResult:
         return ToolResult(content="posted", end_turn=True, response_delivered=True)
@@ -162,11 +184,18 @@ def params(
     sink: EventSink | None = None,
     stop: StopSignal | None = None,
     now: Callable[[], float] = lambda: NOW,
+    blobs: Blobs | None = None,
 ) -> ToolLoopParams:
-    limits = limits or LoopLimits(max_iterations=100)
+    limits = limits or LoopLimits(max_iterations=100, empty_retry_delay_s=0)
     policies = policies or ToolPolicies()
     context = ToolContext(
-        scope=None, user_id="100", channel_id="10", guild_id="1", now=now, max_result_bytes=limits.tool_result_max_bytes
+        scope=None,
+        turn="1",
+        user_id="100",
+        channel_id="10",
+        guild_id="1",
+        now=now,
+        max_result_bytes=limits.tool_result_max_bytes,
     )
     return ToolLoopParams(
         provider=model,
@@ -180,4 +209,6 @@ def params(
         stop=stop or StopSignal(),
         sink=sink or NullSink(),
         now=now,
+        pictures=Pictures(blobs or MemoryJournal()),
+        stash=ContextStash(ttl_s=300, max_entries=16, now=now),
     )

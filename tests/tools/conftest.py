@@ -33,6 +33,7 @@ class Project:
     def context(self) -> ToolContext:
         return ToolContext(
             scope=self.scope,
+            turn="1",
             user_id="1",
             channel_id="2",
             guild_id=None,

@@ -104,6 +104,7 @@ def tools(deps: Deps) -> tuple[Tool[Arguments]]:
                 "the old text must match exactly, and exactly once unless replace_all is set."
             ),
             arguments=Arguments,
+            subject="files",
             run=run,
             needs_approval=True,
             preview=preview,

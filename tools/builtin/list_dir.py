@@ -31,6 +31,7 @@ def tools(deps: Deps) -> tuple[Tool[Arguments]]:
                 "Secret files and version control data are not shown."
             ),
             arguments=Arguments,
+            subject="files",
             run=run,
             idempotent=True,
         ),

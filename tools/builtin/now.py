@@ -39,6 +39,7 @@ def tools(deps: Deps) -> tuple[Tool[Arguments]]:
             name="now",
             description="Tell the current date, time and weekday.",
             arguments=Arguments,
+            subject="time",
             run=run,
             idempotent=True,
         ),

@@ -144,6 +144,7 @@ def tools(deps: Deps) -> tuple[Tool[Arguments]]:
                 "which lines are shown and the offset to go on with."
             ),
             arguments=Arguments,
+            subject="files",
             run=run,
             idempotent=True,
         ),

@@ -91,6 +91,7 @@ def tools(deps: Deps) -> tuple[Tool[Arguments]]:
                 "upper case too. Links, secret files and folders of installed packages are not searched."
             ),
             arguments=Arguments,
+            subject="search",
             run=run,
             idempotent=True,
         ),

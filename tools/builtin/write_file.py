@@ -63,6 +63,7 @@ def tools(deps: Deps) -> tuple[Tool[Arguments]]:
                 "approve it. To change a part of a file, use edit_file."
             ),
             arguments=Arguments,
+            subject="files",
             run=run,
             needs_approval=True,
             preview=preview,

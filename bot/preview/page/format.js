@@ -75,9 +75,9 @@ export function hexColor(number) {
 
 const AVATAR_COLORS = ["#3ba55c", "#c27c0e", "#d83c3e", "#a652bb", "#1f8b9c"];
 
+/** Always the same for an id; `seed.py` gives the people of a new world ids that go through the colours in turn. */
 export function avatarColor(id) {
-  const sum = [...String(id)].reduce((total, digit, index) => total + digit.charCodeAt(0) * (index + 1), 0);
-  return AVATAR_COLORS[sum % AVATAR_COLORS.length];
+  return AVATAR_COLORS[Number(BigInt(id) % BigInt(AVATAR_COLORS.length))];
 }
 
 export function initials(name) {

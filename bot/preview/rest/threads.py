@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.preview.backend import Backend
 from bot.preview.errors import Problems, error
-from bot.preview.permissions import P
+from bot.preview.permissions import P, can
 from bot.preview.rest.access import open_channel, open_guild, open_message
 from bot.preview.rest.channels import check_archive_minutes
 from bot.preview.router import NO_CONTENT, Answer, Call, Route
@@ -70,6 +70,16 @@ def join(backend: Backend, call: Call) -> Answer:
     return NO_CONTENT
 
 
+def member(backend: Backend, call: Call) -> Answer:
+    """Somebody in a thread. Raises DiscordError 10007 for somebody who does not see it."""
+    thread = open_channel(backend, call["channel_id"])
+    if not thread.is_thread:
+        raise error(50024)
+    if not can(backend.world, thread, call["user_id"], P.VIEW_CHANNEL):
+        raise error(10007)
+    return Answer(body=_membership(thread, call["user_id"]))
+
+
 def _parent(backend: Backend, call: Call, needed: int) -> Channel:
     parent = open_channel(backend, call["channel_id"], needed)
     if parent.type != GUILD_TEXT:
@@ -100,8 +110,11 @@ def _open(backend: Backend, parent: Channel, thread_id: str, kind: int, body: An
 
 
 def _shown(backend: Backend, thread: Channel) -> Json:
-    joined = {"id": thread.id, "user_id": backend.world.bot_id, "join_timestamp": thread.archive_timestamp, "flags": 1}
-    return {**channel_object(backend.world, thread), "member": joined}
+    return {**channel_object(backend.world, thread), "member": _membership(thread, backend.world.bot_id)}
+
+
+def _membership(thread: Channel, user_id: str) -> Json:
+    return {"id": thread.id, "user_id": user_id, "join_timestamp": thread.archive_timestamp, "flags": 1}
 
 
 ROUTES = (
@@ -111,4 +124,5 @@ ROUTES = (
     Route(method="PUT", template="/channels/{channel_id}/thread-members/@me", handler=join),
     Route(method="DELETE", template="/channels/{channel_id}/thread-members/@me", handler=join),
     Route(method="PUT", template="/channels/{channel_id}/thread-members/{user_id}", handler=join),
+    Route(method="GET", template="/channels/{channel_id}/thread-members/{user_id}", handler=member),
 )

@@ -169,6 +169,7 @@ def anthropic_event(kind: str, **fields: Any) -> bytes:
 DONE = sse("[DONE]")
 SHORT = {
     "openai_compat": delta(content="ok") + delta("stop") + DONE,
+    "novelai": delta(content="ok") + delta("stop") + DONE,
     "anthropic": (
         anthropic_event("message_start", message={"usage": {"input_tokens": 1, "output_tokens": 1}})
         + anthropic_event("content_block_start", index=0, content_block={"type": "text", "text": ""})

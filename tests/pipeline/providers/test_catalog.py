@@ -57,13 +57,13 @@ def test_two_providers_of_one_name_are_refused() -> None:
         Catalog([provider, provider])
 
 
-@pytest.mark.parametrize("kind", ["catalog", "_http", "", "novelai", "../demo"])
+@pytest.mark.parametrize("kind", ["catalog", "_http", "", "other", "../demo"])
 def test_an_unknown_kind_is_refused_in_a_sentence(kind: str) -> None:
-    with pytest.raises(ValueError, match=r"unknown kind .*; known: anthropic, demo, openai_compat"):
+    with pytest.raises(ValueError, match=r"unknown kind .*; known: anthropic, demo, novelai, openai_compat"):
         build(ProviderConfig(name="main", kind=kind), httpx.AsyncClient())
 
 
-@pytest.mark.parametrize("kind", ["anthropic", "openai_compat", "demo"])
+@pytest.mark.parametrize("kind", ["anthropic", "novelai", "openai_compat", "demo"])
 def test_a_key_alone_is_enough_for_a_provider(kind: str) -> None:
     assert build(ProviderConfig(name="main", kind=kind), httpx.AsyncClient()).model
 

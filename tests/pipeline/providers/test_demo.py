@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -11,7 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.messages import AssistantMessage, Message, SystemMessage, ToolCall, ToolMessage, UserMessage
+from pipeline.errors import ProviderUnreachable
+from pipeline.messages import (
+    CONTEXT_HEAD,
+    AssistantMessage,
+    Image,
+    Message,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 from pipeline.provider import Finish, TextDelta, ThinkingDelta, ToolDefinition
 from pipeline.providers import _demo_rules, demo
 from pipeline.providers.demo import Demo
@@ -19,7 +30,20 @@ from tests.pipeline.providers.helpers import Seen, config_of, events_of, request
 
 TOOLS = tuple(
     ToolDefinition(name=name, description=name, schema={"type": "object"})
-    for name in ("list_dir", "read_file", "search_files", "write_file", "edit_file", "now")
+    for name in (
+        "list_dir",
+        "read_file",
+        "search_files",
+        "write_file",
+        "edit_file",
+        "now",
+        "view_image",
+        "set_reminder",
+        "select_sticker",
+        "react",
+        "create_thread",
+        "update_short_term_memory",
+    )
 )
 
 
@@ -79,12 +103,42 @@ def turn(text: str, name: str, content: str, *, is_error: bool = False, **argume
         ("jane: write go to bed to a/b.txt.", "write_file", {"path": "a/b.txt", "content": "go to bed\n"}),
         ("jane: write 'x: y\nz' to `c.txt`", "write_file", {"path": "c.txt", "content": "x: y\nz\n"}),
         ("jane: fail", "read_file", {"path": "no-such-file.txt"}),
+        ("jane: keep failing", "read_file", {"path": "no-such-file-1.txt"}),
+        ("jane: look at me", "view_image", {"pictures": ["avatar of jane"]}),
+        ("jane: remind me", "set_reminder", {"text": "This is your reminder.", "in_seconds": 5}),
+        ("jane: sticker", "select_sticker", {"sticker": "Wave"}),
+        ("jane: react", "react", {"emoji": "👍"}),
+        ("jane: thread", "create_thread", {"title": "A thread of the demo"}),
+        ("jane: note tea at five", "update_short_term_memory", {"text": "tea at five"}),
         ("jane: loop", "search_files", {"query": "step 1"}),
         ("jane: Repeat!", "list_dir", {}),
     ],
 )
-async def test_a_phrase_becomes_a_call(text: str, name: str, arguments: dict[str, str]) -> None:
+async def test_a_phrase_becomes_a_call(text: str, name: str, arguments: dict[str, object]) -> None:
     assert await called(text) == (name, arguments)
+
+
+async def test_it_breaks_where_it_is_asked_to_and_its_second_model_answers() -> None:
+    with pytest.raises(ProviderUnreachable):
+        await reply("jane: fall back")
+    model = Demo(config_of("demo", base_url="", model=""))
+    request = replace(request_of([UserMessage(text="jane: fall back")], TOOLS), model="demo-2")
+    assert "second demo model" in seen_in(await events_of(model, request)).text
+
+
+async def test_an_answer_that_it_cuts_goes_on_when_it_is_asked_again() -> None:
+    first = await reply("jane: cut")
+    assert first.finish is Finish.LENGTH
+    second = await play([UserMessage(text="jane: cut"), AssistantMessage(text=first.text)])
+    assert second.finish is Finish.END
+    assert f"{first.text}{second.text}".startswith("This answer is cut in the middle of its sentence")
+
+
+async def test_it_says_what_pictures_it_was_shown() -> None:
+    picture = Image(media_type="image/png", data="aGk=")
+    shown = UserMessage(text=f"{CONTEXT_HEAD}\n[pictures]", images=(picture,))
+    seen = await play([*turn("jane: look at me", "view_image", "You see from now on: 1."), shown])
+    assert "1 picture (image/png)" in seen.text
 
 
 def test_every_documented_phrase_has_a_rule_and_is_in_the_help() -> None:
@@ -99,6 +153,15 @@ def test_every_documented_phrase_has_a_rule_and_is_in_the_help() -> None:
         "long answer",
         "loop",
         "repeat",
+        "keep failing",
+        "fall back",
+        "cut",
+        "look at me",
+        "remind me",
+        "sticker",
+        "react",
+        "thread",
+        "note TEXT",
     ]
     assert re.findall(r"^- `(.+?)`", _demo_rules.HELP, re.MULTILINE) == phrases
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pipeline.journal import Delivery
 from pipeline.stores.store import Store
 
@@ -29,3 +31,14 @@ async def test_a_dropped_slot_is_gone(store: Store) -> None:
     await store.deliveries.drop("1", "reply:0")
     await store.deliveries.drop("1", "reply:0")
     assert await store.deliveries.of_turn("1") == []
+
+
+async def test_chips_are_found_by_their_emojis(store: Store) -> None:
+    waiting, used = (
+        Delivery(turn=n, slot="chip:10", nonce=emoji, message=n) for n, emoji in (("1", "⏳"), ("2", "✅"))
+    )
+    for row in (waiting, used, Delivery(turn="1", slot="reply:0", nonce="⏳", message="9")):
+        await store.deliveries.put(row)
+    assert await store.deliveries.chips(["⏳", "👀"]) == [waiting]
+    await store.deliveries.put(replace(waiting, nonce="✖️"))
+    assert await store.deliveries.chips(["⏳", "👀"]) == []

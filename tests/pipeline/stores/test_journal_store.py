@@ -111,6 +111,11 @@ async def test_open_turns_are_listed_oldest_first(store: Store) -> None:
     assert turns[2] == OpenTurn(turn="5", channel="5", guild="1", user="100", place=Place.QUEUED, created_at=NOW + 1)
 
 
+async def test_an_open_turn_keeps_how_many_follow_ups_it_makes(store: Store) -> None:
+    await store.journal.create(replace(started(), follow_ups=2), images=(), queued=True)
+    assert [turn.follow_ups for turn in await store.journal.open_turns()] == [2]
+
+
 async def test_questions_are_pending_until_they_are_decided(store: Store) -> None:
     await store.journal.create(started(), images=(), queued=False)
     await store.journal.append("1", 1, [asked("late", NOW + 9), asked("soon", NOW + 5)])
