@@ -105,8 +105,8 @@ async def test_a_sticker_of_the_server_follows_the_answer(make_stage: MakeStage,
     stage = await make_stage(wire)
     guild = (await stage.control.world())["guilds"][0]["id"]
     backend = stage.twin.backend
-    sticker = backend.world.stickers.put(Sticker(id=backend.ids.next(), guild_id=guild, name="Wave"))
-    wire.script(calling("select_sticker", sticker="wave"), Pass(text=["Hello there."]))
+    sticker = backend.world.stickers.put(Sticker(id=backend.ids.next(), guild_id=guild, name="Bow"))
+    wire.script(calling("select_sticker", sticker="bow"), Pass(text=["Hello there."]))
     await stage.mention("say hello with a sticker")
     await stage.until_reply("Hello there.")
     posted = await stage.until(lambda message: message.get("sticker_items") and is_finished(message))

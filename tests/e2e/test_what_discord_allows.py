@@ -20,8 +20,11 @@ from tests.support.stage import MESSAGE, MESSAGES, Json, MakeStage, Stage, is_fi
 )
 async def test_an_answer_without_words_is_one_short_notice(make_stage: MakeStage, each_wire: Mind, empty: Pass) -> None:
     stage = await make_stage(each_wire)
-    each_wire.script(empty)
+    each_wire.script(empty, empty, empty)
     await stage.mention("say something")
+    for asked in (1, 2):
+        await each_wire.server.arrived(asked)
+        await stage.control.advance(1)  # the pause before it is asked again
     notice = await stage.until_notice("Empty answer")
     assert [message["id"] for message in await stage.replies()] == [notice["id"]]
     assert all(call["status"] < 400 for call in await stage.control.requests(method="POST"))
