@@ -45,10 +45,16 @@ def closed_by_rule(limits: LoopLimits, state: LoopState) -> Ending | None:
         return Ending(status=TurnStatus.ERROR, reason=Reason.TOOL_ERRORS, notice=NoticeKind.TOOL_ERRORS, detail=detail)
     most = max([count for _, count in state.repeats], default=0)
     if most >= 2 * limits.max_identical_tool_calls:
-        last = state.history[-1]
-        detail = f"{last.name} {last.arguments or '{}'}, {most} times with the same result"
+        detail = f"{_repeated(state)}, {most} times with the same result"
         return Ending(status=TurnStatus.ERROR, reason=Reason.LOOP_GUARD, notice=NoticeKind.LOOP_GUARD, detail=detail)
     return None
+
+
+def _repeated(state: LoopState) -> str:
+    """The calls that came again and again, each once."""
+    cycle = sum(1 for _, count in state.repeats if count > 1)
+    calls = dict.fromkeys(f"{one.name} {one.arguments or '{}'}" for one in state.history[-cycle:])
+    return " and ".join(calls)
 
 
 def pass_ending(params: ToolLoopParams, state: LoopState) -> Ending | None:

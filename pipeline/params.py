@@ -14,7 +14,6 @@ from pipeline.messages import Message
 from pipeline.pictures import Pictures
 from pipeline.policy import Policy, ToolPolicies
 from pipeline.provider import Provider, ToolDefinition
-from pipeline.results import Outcome
 from pipeline.state import LoopState
 from pipeline.stop import StopSignal
 from tools.base import Tool, ToolContext
@@ -78,13 +77,15 @@ class ToolLoopParams:
         """Why `tool` cannot be had (again) in this turn, in words for the model."""
         if state.admitted is not None and tool.name not in state.admitted.names:
             return blocked_message(tool.name, state.admitted.names)
-        if tool.once_a_turn and any(e.name == tool.name and e.outcome is Outcome.OK for e in state.history):
+        if tool.needs_sight and not self.provider.traits.sees_images:
+            return f"{tool.name} shows pictures, and this model cannot see any"
+        if tool.once_a_turn and tool.name in state.succeeded:
             return f"{tool.name} has already run in this turn; do not call it again, use what it brought"
         return None
 
     def offered(self, state: LoopState) -> tuple[ToolDefinition, ...]:
         """The tools that the next pass is shown."""
-        if state.admitted is None and not state.history:
+        if state.admitted is None and not state.succeeded and self.provider.traits.sees_images:
             return self.definitions
         restricted = {tool.name for tool in self.tools if self.unavailable(state, tool) is not None}
         return tuple(d for d in self.definitions if d.name not in restricted) if restricted else self.definitions

@@ -43,9 +43,10 @@ class LoopState(NamedTuple):
     """Everything that the next step depends on. (A tuple: every record makes a new one, four times as fast.)
 
     `messages` is what the model is shown of this turn after the user's message; `iteration` the number of finished
-    passes; `repeats` how often each (tool, arguments, result) came since something new happened; `failures` the passes
-    that earlier attempts ended with. `after_text`: people saw text before the calls of the newest pass. `muted`: a call
-    behind visible text failed and none has succeeded since, `failures_after_text` counts those failures.
+    passes; `succeeded` names the tools that did; `repeats` says how often each (tool, arguments, result) came since
+    something new happened; `failures` are the passes that earlier attempts ended with. `after_text`: people saw text
+    before the calls of the newest pass. `muted`: a call behind visible text failed and none has succeeded since,
+    `failures_after_text` counts those failures.
     """
 
     started: TurnStarted
@@ -61,6 +62,7 @@ class LoopState(NamedTuple):
     usage: tuple[PassUsage, ...] = ()
     consecutive_errors: int = 0
     repeats: tuple[tuple[str, int], ...] = ()
+    succeeded: frozenset[str] = frozenset()
     contexts: tuple[ContextAdded, ...] = ()
     after_text: bool = False
     muted: bool = False
@@ -265,6 +267,7 @@ def _tool_finished(state: LoopState, record: ToolFinished) -> LoopState:
         messages=messages,
         history=(*state.history, entry),
         consecutive_errors=errors_counted(state.consecutive_errors, record.outcome),
+        succeeded=state.succeeded if is_error else state.succeeded | {done.call.name},
         repeats=repeat_counted(state.repeats, record.fingerprint),
         tool_response_delivered=state.tool_response_delivered or record.response_delivered,
         muted=(failed or state.muted) and state.after_text and record.outcome is not Outcome.OK,

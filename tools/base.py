@@ -116,6 +116,7 @@ class Tool(Generic[A]):
     * `requires_follow_up`: its result is for the model, which has to be asked again to say something about it.
     * `is_silent`: nobody sees what it does; after visible text the turn needs no further pass.
     * `once_a_turn`: after a success it is not to be had again in the same turn.
+    * `needs_sight`: of use only to models that see pictures.
     * `subject`: a word for what it does (`image`, `memory`, `reminder`, ...); deliberate mode offers tools by these.
     * `touches`: the files that the call would change, as project-relative paths (spelling only, links not followed).
     """
@@ -132,6 +133,7 @@ class Tool(Generic[A]):
     requires_follow_up: bool = True
     is_silent: bool = False
     once_a_turn: bool = False
+    needs_sight: bool = False
     subject: str = ""
 
 
@@ -152,6 +154,7 @@ def define_tool(
     requires_follow_up: bool = True,
     is_silent: bool = False,
     once_a_turn: bool = False,
+    needs_sight: bool = False,
     subject: str = "",
 ) -> Tool[A]:
     """A tool whose schema comes from `arguments`.
@@ -173,5 +176,6 @@ def define_tool(
         requires_follow_up=requires_follow_up,
         is_silent=is_silent,
         once_a_turn=once_a_turn,
+        needs_sight=needs_sight,
         subject=subject,
     )

@@ -96,6 +96,7 @@ def tools(deps: DiscordDeps) -> tuple[Tool[Arguments]]:
             run=run,
             idempotent=True,
             once_a_turn=True,
+            needs_sight=True,
             subject="image",
         ),
     )

@@ -11,7 +11,7 @@ from pipeline.messages import AssistantMessage, ToolMessage, Usage
 from pipeline.params import LoopLimits
 from pipeline.policy import Policy, ToolPolicies
 from pipeline.provider import Finish
-from pipeline.records import PassFinished, ToolStarted
+from pipeline.records import Noticed, PassFinished, ToolStarted
 from pipeline.results import NoticeKind, Outcome, Reason, StreamStatus, TurnStatus
 from tests.support.scripts import Say, ScriptedModel, script
 from tests.support.turns import TurnInMemory
@@ -174,6 +174,15 @@ async def test_two_calls_in_turn_that_bring_nothing_new_end_the_turn() -> None:
     model = ScriptedModel(passes=lambda n: Say(calls=[call("echo", str(n % 2))]))
     result = await TurnInMemory(model=model, limits=LoopLimits(max_iterations=50)).run()
     assert result.reason is Reason.LOOP_GUARD
+
+
+async def test_the_notice_of_the_loop_guard_names_every_call_of_the_cycle() -> None:
+    model = ScriptedModel(passes=lambda n: Say(calls=[call("echo", "ab"[n % 2])]))
+    turn = TurnInMemory(model=model)
+    assert (await turn.run()).reason is Reason.LOOP_GUARD
+    notice = next(record for record in turn.records if isinstance(record, Noticed))
+    assert " and " in notice.detail
+    assert all(f'echo {{"text": "{text}"}}' in notice.detail for text in "ab")
 
 
 async def test_the_same_call_may_come_again_once_something_new_happened() -> None:

@@ -30,6 +30,14 @@ async def test_inline_fields_are_stacked_on_a_phone(stage: Stage, width: int, co
 
 
 @pytest.mark.browser
+async def test_a_sticker_is_drawn_with_its_name(stage: Stage) -> None:
+    sticker = next(one for one in stage.twin.backend.world.stickers if one.name == "Wave")
+    await stage.show()
+    message = await stage.post(sticker_ids=[sticker.id])
+    await stage.message(message).get_by_role("img", name="Sticker: Wave").wait_for()
+
+
+@pytest.mark.browser
 async def test_people_have_different_colours(stage: Stage) -> None:
     await stage.show()
     said = [await stage.say(name, "hello") for name in ("owner", "alice", "bob")]

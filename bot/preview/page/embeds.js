@@ -79,6 +79,14 @@ function fieldGrid(fields, directory) {
   ]))));
 }
 
+const STICKERS = { wave: "👋", party: "🎉" };
+
+/** A sticker. The preview keeps no pictures of them: one is drawn from its name. */
+export function stickerNode({ name }) {
+  const face = STICKERS[name.toLowerCase()] ?? name.slice(0, 2);
+  return el("div", { class: "sticker", role: "img", "aria-label": `Sticker: ${name}`, title: name, text: face });
+}
+
 /** One attachment: a picture inline, anything else as a card; small text files with a preview. */
 export function attachmentNode(attachment) {
   const { filename, size = 0, content_type: type = "" } = attachment;

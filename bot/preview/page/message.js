@@ -3,12 +3,12 @@
 import { dismiss, edit, react, remove } from "./actions.js";
 import { componentNodes } from "./components.js";
 import { el, iconButton, patchChildren } from "./dom.js";
-import { attachmentNode, embedNode } from "./embeds.js";
+import { attachmentNode, embedNode, stickerNode } from "./embeds.js";
 import {
   barNodes, commandOf, contentNodes, headNodes, isEphemeral, isJumbo, mentions, noticeNodes, reactionNodes, sideNodes,
 } from "./parts.js";
 
-const PARTS = ["content", "attachments", "embeds", "components", "reactions", "notice"];
+const PARTS = ["content", "attachments", "stickers", "embeds", "components", "reactions", "notice"];
 const QUICK_EMOJI = ["👍", "👎", "❤️", "😂", "🎉", "😮", "👀", "✅", "❌", "🚀", "🙏", "🔥"];
 
 export class MessageView {
@@ -46,6 +46,7 @@ export class MessageView {
       this.parts.content.classList.toggle("jumbo", isJumbo(message));
     }
     this.part("attachments", attachments, () => attachments.map(attachmentNode));
+    this.part("stickers", message.sticker_items, () => (message.sticker_items ?? []).map(stickerNode));
     this.part("embeds", embeds, () => embeds.map((embed) => embedNode(embed, page.directory)));
     this.part("components", components, () => componentNodes(message, page));
     this.part("reactions", message.reactions, () => reactionNodes(message, page));
