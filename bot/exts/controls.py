@@ -125,7 +125,9 @@ HELP = """\
 Mention me, reply to me or write me a direct message. I answer, and I can use tools on the way.
 A tool that changes something asks first: a card shows exactly what would run, and somebody who may decide presses \
 **Approve**, **Deny**, or **Deny with reason…**, which I read.
-One message is answered at a time in a channel; others wait, marked with ⏳. **Stop** or `/stop` ends the running one.
+One message is answered at a time in a channel; others wait, marked with ⏳, and can still be edited or deleted. Write \
+on while I answer you, and I turn to that. **Stop**, `/stop` or a message that says nothing but "stop" ends the running \
+one.
 
 `/clear` forget this conversation
 `/model` show or choose the model · `/system` show or set instructions for this channel
