@@ -126,8 +126,7 @@ Mention me, reply to me or write me a direct message. I answer, and I can use to
 A tool that changes something asks first: a card shows exactly what would run, and somebody who may decide presses \
 **Approve**, **Deny**, or **Deny with reason…**, which I read.
 One message is answered at a time in a channel; others wait, marked with ⏳, and can still be edited or deleted. Write \
-on while I answer you, and I turn to that. **Stop**, `/stop` or a message that says nothing but "stop" ends the running \
-one.
+on while I answer, and I turn to that. **Stop**, `/stop` or a message that says nothing but "stop" ends what is running.
 
 `/clear` forget this conversation
 `/model` show or choose the model · `/system` show or set instructions for this channel

@@ -223,6 +223,8 @@ def _about(result: ToolMessage, arguments: JsonObject, pictures: Sequence[str]) 
             return f"`{path}` says:\n{_fenced(content)}"
         case "view_image":
             return f"I was shown {len(pictures)} picture ({', '.join(pictures)}). {content}"
+        case "set_reminder":
+            return f"Done: {content.partition('. Tell the person')[0]}."
         case "search_files":
             return f"I searched for `{text_of(arguments.get('query'))}`:\n{_fenced(content)}"
         case _:
