@@ -13,14 +13,14 @@ REPEATS_KEPT = 16  # the longest cycle of calls that the loop guard can see
 
 
 def usage_added(totals: tuple[PassUsage, ...], record: PassFinished) -> tuple[PassUsage, ...]:
+    if not (record.input_tokens or record.output_tokens):
+        return totals
     spent = Usage(
         input_tokens=record.input_tokens,
         output_tokens=record.output_tokens,
         cache_read_tokens=record.cache_read_tokens,
         cache_write_tokens=record.cache_write_tokens,
     )
-    if spent == Usage():
-        return totals
     same = next((t for t in totals if (t.provider, t.model) == (record.provider, record.model)), None)
     if same is None:
         return (*totals, PassUsage(provider=record.provider, model=record.model, usage=spent))

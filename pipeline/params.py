@@ -85,10 +85,9 @@ class ToolLoopParams:
 
     def offered(self, state: LoopState) -> tuple[ToolDefinition, ...]:
         """The tools that the next pass is shown."""
-        if state.admitted is None and not state.succeeded and self.provider.traits.sees_images:
-            return self.definitions
-        restricted = {tool.name for tool in self.tools if self.unavailable(state, tool) is not None}
-        return tuple(d for d in self.definitions if d.name not in restricted) if restricted else self.definitions
+        concerned = self.tools.restricted if state.admitted is None else self.tools
+        hidden = {tool.name for tool in concerned if self.unavailable(state, tool) is not None}
+        return tuple(d for d in self.definitions if d.name not in hidden) if hidden else self.definitions
 
     def asks_first(self, name: str) -> bool:
         tool = self.tool(name)

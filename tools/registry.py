@@ -39,6 +39,12 @@ class ToolRegistry:
             if tool.name in self._tools:
                 raise ValueError(f"two tools are called {tool.name}")
             self._tools[tool.name] = tool
+        self._restricted = tuple(tool for tool in self._tools.values() if tool.once_a_turn or tool.needs_sight)
+
+    @property
+    def restricted(self) -> tuple[Tool[Any], ...]:
+        """The tools that a turn or a model may not have, whatever the operator allows."""
+        return self._restricted
 
     def __iter__(self) -> Iterator[Tool[Any]]:
         return iter(self._tools.values())

@@ -92,15 +92,14 @@ class _Draft:
     chars: int = 0
     details: DetailsFilter | None = None
     began: float = 0.0
+    is_muted: bool = False
 
     def __post_init__(self) -> None:
+        traits = self.params.provider.traits
+        self.is_muted = self.state.muted and traits.hides_retries
         self.began = asyncio.get_running_loop().time()
-        if self.params.provider.traits.has_details:
+        if traits.has_details:
             self.details = DetailsFilter()
-
-    @property
-    def is_muted(self) -> bool:
-        return self.state.muted and self.params.provider.traits.hides_retries
 
     def take(self, event: StreamEvent) -> None:
         self.heard = True
