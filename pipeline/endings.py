@@ -115,11 +115,11 @@ def _ended_by_text(params: ToolLoopParams, state: LoopState) -> Ending | None:
         return Ending(
             status=TurnStatus.COMPLETED, reason=Reason.PRETOOL_TEXT, notice=NoticeKind.RETRY_EXHAUSTED, detail=detail
         )
+    if not ends_with_text(traits, (params.tools.get(call.call.name) for call in state.calls)):
+        return None
     succeeded = all(call.finished is not None and call.finished.outcome is Outcome.OK for call in state.calls)
     restarted = any(added.iteration == state.iteration - 1 for added in state.contexts)
-    if succeeded and not restarted and ends_with_text(traits, [params.tools.get(c.call.name) for c in state.calls]):
-        return Ending(status=TurnStatus.COMPLETED, reason=Reason.PRETOOL_TEXT)
-    return None
+    return Ending(status=TurnStatus.COMPLETED, reason=Reason.PRETOOL_TEXT) if succeeded and not restarted else None
 
 
 def _iteration_limit(limits: LoopLimits) -> Ending:

@@ -260,14 +260,17 @@ def _tool_finished(state: LoopState, record: ToolFinished) -> LoopState:
     )
     calls = _with(state.calls, done, replace(done, finished=record))
     messages = (*state.messages, result)
-    if all(call.finished is not None for call in calls):
+    if state.contexts and all(call.finished is not None for call in calls):
         messages += _added(state.contexts, record.iteration)
+    succeeded = state.succeeded
+    if not is_error and done.call.name not in succeeded:
+        succeeded |= {done.call.name}
     return state._replace(
         calls=calls,
         messages=messages,
         history=(*state.history, entry),
         consecutive_errors=errors_counted(state.consecutive_errors, record.outcome),
-        succeeded=state.succeeded if is_error else state.succeeded | {done.call.name},
+        succeeded=succeeded,
         repeats=repeat_counted(state.repeats, record.fingerprint),
         tool_response_delivered=state.tool_response_delivered or record.response_delivered,
         muted=(failed or state.muted) and state.after_text and record.outcome is not Outcome.OK,

@@ -49,8 +49,9 @@ async def stream_once(params: ToolLoopParams, state: LoopState) -> PassFinished:
             with stop.listening(watch.expire):
                 if state.passes and state.passes[-1].status is StreamStatus.EMPTY_RESPONSE:
                     await asyncio.sleep(limits.empty_retry_delay_s)
-                request = await _request(params, state)
-                async with aclosing(params.provider.stream(request)) as events:
+                said = cast("tuple[Message, ...]", state.messages)
+                shown = await params.pictures.resolve(state.messages) if state.contexts else said
+                async with aclosing(params.provider.stream(_request(params, state, shown))) as events:
                     async for event in events:
                         draft.take(event)
                         if stop.requested or draft.chars > MAX_PASS_CHARS:
@@ -71,10 +72,8 @@ async def stream_once(params: ToolLoopParams, state: LoopState) -> PassFinished:
     return draft.complete()
 
 
-async def _request(params: ToolLoopParams, state: LoopState) -> ProviderRequest:
-    messages: Sequence[Message] = (*params.prefix, *cast("tuple[Message, ...]", state.messages))
-    if state.contexts:
-        messages = (*params.prefix, *await params.pictures.resolve(state.messages))
+def _request(params: ToolLoopParams, state: LoopState, said: Sequence[Message]) -> ProviderRequest:
+    messages = (*params.prefix, *said)
     return ProviderRequest(model=params.model, messages=messages, tools=params.offered(state), key=params.key)
 
 
