@@ -87,11 +87,12 @@ async def test_a_kind_of_restart_that_was_used_is_neither_offered_nor_dispatched
 async def test_a_tool_that_shows_pictures_is_not_for_a_model_that_sees_none() -> None:
     async with wire_turn() as turn:
         turn.with_traits(sees_images=False)
-        turn.server.script([Pass(calls=[call("see")]), Pass(text=["ok"])])
+        turn.server.script([Pass(calls=[call("view_picture")]), Pass(text=["ok"])])
         await turn.run()
         assert turn.bench.runs == []
         assert "cannot see" in turn.results()[0]
-        assert all("see" not in [t["function"]["name"] for t in body["tools"]] for body in turn.server.requests)
+        offered = {tool["function"]["name"] for body in turn.server.requests for tool in body["tools"]}
+        assert "view_picture" not in offered and "look" in offered
 
 
 async def test_a_restart_resets_the_error_count() -> None:

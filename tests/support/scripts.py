@@ -116,7 +116,7 @@ class Workbench:
             self._tool("post", self._post, requires_follow_up=False),
             self._tool("remember", self._echo, requires_follow_up=False, is_silent=True, once_a_turn=True),
             self._tool("look", self._look),
-            self._tool("see", self._look, needs_sight=True),
+            self._tool("view_picture", self._look, needs_sight=True),
             self._tool("look_once", self._look, once_a_turn=True),
             self._tool("sticker", self._sticker),
             self._tool("resolve", lambda _, text: ToolResult(content=self.handles.get(text, text))),
