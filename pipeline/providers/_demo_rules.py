@@ -114,7 +114,10 @@ def _current(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     for number in range(len(messages) - 1, -1, -1):
         message = messages[number]
         if isinstance(message, UserMessage) and not message.text.startswith(CONTEXT_HEAD):
-            return message.text, messages[number + 1 :]
+            asked = message.text
+            if any(phrase.lower() == "go on" for phrase in _phrases(asked)):  # with what was asked for before
+                asked = _current(messages[:number])[0] or asked
+            return asked, messages[number + 1 :]
     return "", messages
 
 

@@ -145,7 +145,8 @@ class _Draft:
     def failed(self, error: ProviderError) -> PassFinished:
         self.flush()
         self.ended = None
-        detail = f"{error} {error.advice}".strip()
+        words = str(error)
+        detail = f"{words}{'' if words.endswith(('.', '!', '?', '…')) else '.'} {error.advice}".strip()
         return self.finished(StreamStatus.ERROR, Reason.PROVIDER, detail, _kind_of(error))
 
     def timed_out(self) -> PassFinished:

@@ -134,6 +134,11 @@ async def test_an_answer_that_it_cuts_goes_on_when_it_is_asked_again() -> None:
     assert f"{first.text}{second.text}".startswith("This answer is cut in the middle of its sentence")
 
 
+async def test_go_on_means_what_was_asked_for_before() -> None:
+    seen = await play([*turn("jane: repeat", "list_dir", "(empty)"), UserMessage(text="jane: Go on.")])
+    assert [call.name for call in seen.calls] == ["list_dir"]
+
+
 async def test_it_says_what_pictures_it_was_shown() -> None:
     picture = Image(media_type="image/png", data="aGk=")
     shown = UserMessage(text=f"{CONTEXT_HEAD}\n[pictures]", images=(picture,))
