@@ -39,7 +39,8 @@ class TextCallReader:
         ended = self._reader.result()
         if ended.calls or not self._calls:
             return ended
-        return replace(ended, finish=Finish.TOOL_CALLS, calls=tuple(self._calls))
+        finish = Finish.LENGTH if ended.finish is Finish.LENGTH else Finish.TOOL_CALLS  # the model hears of a cut
+        return replace(ended, finish=finish, calls=tuple(self._calls))
 
     def _read(self, events: Iterable[StreamEvent]) -> Iterator[StreamEvent]:
         for event in events:

@@ -116,6 +116,15 @@ async def test_a_native_form_that_a_local_model_leaks_runs_and_is_not_shown(text
         assert result.status is TurnStatus.COMPLETED
 
 
+async def test_a_leaked_call_that_the_output_limit_cut_is_answered_with_what_to_do() -> None:
+    async with wire_turn() as turn:
+        cut = '<tool_call>{"name": "echo", "arguments": {"text": "a'
+        turn.server.script([Pass(text=[cut], finish="length"), Pass(text=["again"])])
+        await turn.run()
+        assert turn.bench.runs == []
+        assert "Nothing ran and nothing changed" in turn.results()[0]
+
+
 async def test_calls_of_the_api_win_over_those_in_the_text() -> None:
     async with wire_turn() as turn:
         leaked = '<tool_call>{"name": "echo", "arguments": {"text": "leaked"}}</tool_call>'
